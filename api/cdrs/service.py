@@ -9,7 +9,7 @@ from api.accounts.cache import AccountCache
 from api.auth.principal import Principal
 from api.cdrs.query import cursor
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import CdrRow, Total
+from api.cdrs.query.pages import CdrRow, CdrRows, Total
 from api.cdrs.query.queries import Position
 from api.cdrs.schemas import (
     CdrFilterQuery,
@@ -105,7 +105,7 @@ class CdrService(Struct, frozen=True):
 
     async def _search(
         self, filters: Filters, query: CdrListQuery | CustomerHistoryQuery, after: Position | None
-    ) -> tuple[Sequence[CdrRow], Total]:
+    ) -> tuple[CdrRows, Total]:
         async with AsyncExitStack() as stack:
             if len(filters.names) > 1:
                 await stack.enter_async_context(self.slots.hold(filters.account_id))
@@ -123,21 +123,20 @@ class CdrService(Struct, frozen=True):
     async def _page(
         self,
         user: Principal,
-        rows: Sequence[CdrRow],
+        found: CdrRows,
         total: Total,
         query: CdrListQuery | CustomerHistoryQuery,
     ) -> CdrPage:
-        limit, offset = query.limit, query.offset
-        shown_rows, has_more = rows[:limit], len(rows) > limit
-        seen, sign = offset + len(rows), self._signer(user)
-        transcripts = await self._transcripts(user, shown_rows)
+        rows, offset = found.rows, query.offset
+        seen, sign = offset + len(rows) + found.has_more, self._signer(user)
+        transcripts = await self._transcripts(user, rows)
         return CdrPage(
-            data=tuple(cdr_view(row, None, sign, transcripts) for row in shown_rows),
-            total=max(total.count, seen if shown_rows else 0),
+            data=tuple(cdr_view(row, None, sign, transcripts) for row in rows),
+            total=max(total.count, seen if rows else 0),
             total_is_exact=total.is_exact,
-            limit=limit,
+            limit=query.limit,
             offset=offset,
-            next_cursor=cursor.encode(shown_rows[-1].position) if has_more else None,
+            next_cursor=cursor.encode(rows[-1].position) if found.has_more else None,
         )
 
 

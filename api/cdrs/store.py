@@ -9,7 +9,7 @@ from api.cdrs.ingest.dispositions import (
     set_dispositions,
 )
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import CdrRow, Total, Window, cheapest, count_matches, read_page
+from api.cdrs.query.pages import CdrRow, CdrRows, Total, Window, cheapest, count_matches, read_page
 from api.cdrs.query.queries import Position
 from api.cdrs.tables import agents, cdrs, clients, events
 from api.db.database import Database
@@ -36,7 +36,7 @@ class CdrStore(Struct, frozen=True):
 
     async def page(
         self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
-    ) -> list[CdrRow]:
+    ) -> CdrRows:
         """Read a page, newest first."""
         async with self.database.reading() as connection:
             path = await cheapest(connection, filters, self.max_counted)
@@ -50,18 +50,18 @@ class CdrStore(Struct, frozen=True):
 
     async def page_and_total(
         self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
-    ) -> tuple[list[CdrRow], Total]:
-        """Read a page plus one row, and count unless the page is the last."""
+    ) -> tuple[CdrRows, Total]:
+        """Read a page, and count unless it is the last."""
         async with self.database.reading() as connection:
             path = await cheapest(connection, filters, self.max_counted)
-            rows = await read_page(connection, filters, path, Window(limit + 1, offset, after))
-            if after is None and len(rows) <= limit and (rows or not offset):
-                return rows, Total(offset + len(rows), is_exact=True)
-            return rows, await count_matches(connection, filters, path, self.max_counted)
+            page = await read_page(connection, filters, path, Window(limit, offset, after))
+            if after is None and not page.has_more and (page.rows or not offset):
+                return page, Total(offset + len(page.rows), is_exact=True)
+            return page, await count_matches(connection, filters, path, self.max_counted)
 
     async def get(self, account_id: str, req_id: str) -> CdrRow | None:
-        found = await self.page(Filters(account_id, req_id=req_id), 1)
-        return found[0] if found else None
+        rows = (await self.page(Filters(account_id, req_id=req_id), 1)).rows
+        return rows[0] if rows else None
 
     async def newest_id(self) -> int:
         """Return the id of the record that was written last."""

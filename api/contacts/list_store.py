@@ -15,8 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.accounts.store import accounts
 from api.common.errors import NotFound
 from api.contacts.search_keys import normalize
-from api.contacts.tables import imports, list_tags, lists
+from api.contacts.tables import files, imports, list_tags, lists
 from api.db.database import Store
+from api.db.page_bytes import fits_page, sized_page, text_size
 from api.jobs.tables import jobs
 
 Status = Literal["CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "COMPLETED", "FAILED"]
@@ -33,6 +34,8 @@ _STATUS = sa.case(
 ).label("status")
 _HIDDEN = ("name_key", "is_deleted", "status", "bytes")
 _COLUMNS = [*(column for column in lists.c if column.name not in _HIDDEN), _STATUS]
+
+_LARGE = (lists.c.description, lists.c.assigned_fields, files.c.headers, files.c.mappings)
 
 
 class ContactList(Struct, frozen=True):
@@ -92,10 +95,21 @@ class ListStore(Store):
     ) -> tuple[list[ContactList], int]:
         """Return a page of an account's lists, newest first, and the total."""
         condition = sa.and_(visible_lists(account_id), *_conditions(filters))
-        page = sa.select(*_COLUMNS).where(condition).order_by(lists.c.id.desc())
+        ids = sa.select(lists.c.id).where(condition).order_by(lists.c.id.desc())
+        found = ids.limit(limit).offset(offset).subquery()
+        rows = found.join(lists, lists.c.id == found.c.id).outerjoin(
+            files, files.c.list_id == lists.c.id
+        )
+        sized = sized_page(found, rows, text_size(*_LARGE), [found.c.id.desc()])
+        page = (
+            sa.select(*_COLUMNS)
+            .join_from(sized, lists, lists.c.id == sized.c.id)
+            .where(fits_page(sized))
+            .order_by(sized.c.id.desc())
+        )
         async with self._database.reading() as connection:
-            rows = await connection.execute(page.limit(limit).offset(offset))
-            page_lists = await _with_tags(connection, [dict(row) for row in rows.mappings()])
+            read = (await connection.execute(page)).mappings()
+            page_lists = await _with_tags(connection, [dict(row) for row in read])
             total = sa.select(sa.func.count()).select_from(lists).where(condition)
             return page_lists, int((await connection.execute(total)).scalar_one())
 

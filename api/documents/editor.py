@@ -58,6 +58,12 @@ class DocumentEditor(Struct, frozen=True):
         possible = tuple(each for each in doc_ids if each.isprintable())  # as in `get`
         return await self.store.read(account_id, kind, possible)
 
+    async def sizes(
+        self, account_id: str, kind: Kind, doc_ids: Collection[str]
+    ) -> Mapping[str, int]:
+        """Return the sizes of those of some documents that exist, in bytes."""
+        return await self.store.sizes(account_id, kind, tuple(doc_ids))
+
     async def change(  # noqa: PLR0913 - the document, and what it depends on
         self,
         account_id: str,

@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, Subquery, and_, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import NotFound
+from api.db.page_bytes import fits_page, sized_page
 from api.documents.collection import Change, is_live
 from api.documents.collection_store import CollectionStore
 from api.documents.document import Document, Kind
@@ -103,7 +104,7 @@ class DocumentStore(CollectionStore):
         order = documents.c.id.desc() if is_near_end else documents.c.id
         offset = total - page.offset - limit if is_near_end else page.offset
         ids = select(documents.c.id).where(found).order_by(order).limit(limit).offset(offset)
-        names = [str(each.id) for each in await self._database.rows(ids)]
+        names = await self._fitting(account_id, kind, ids.subquery())
         if not names:
             return [], total
         # A range, as PostgreSQL without statistics does not look ids up in the index.
@@ -115,6 +116,21 @@ class DocumentStore(CollectionStore):
         by_id = {row["id"]: row for row in rows}
         read = self._writer.summary if is_summary else self._writer.document
         return [read(by_id[name]) for name in sorted(names) if name in by_id], total
+
+    async def _fitting(self, account_id: str, kind: Kind, ids: Subquery) -> list[str]:
+        """Return the ids of a page, which ends after some megabytes."""
+        same = and_(is_live(account_id, kind), documents.c.id == ids.c.id)
+        size = func.length(documents.c.summary) if kind == SUMMARIZED else documents.c.size
+        sized = sized_page(ids, ids.join(documents, same), size, [ids.c.id])
+        rows = await self._database.rows(select(sized.c.id).where(fits_page(sized)))
+        return [str(each.id) for each in rows]
+
+    async def sizes(self, account_id: str, kind: Kind, doc_ids: Sequence[str]) -> Mapping[str, int]:
+        """Return the sizes of those of some documents that exist, in bytes."""
+        query = select(documents.c.id, documents.c.size).where(
+            is_live(account_id, kind), documents.c.id.in_(doc_ids)
+        )
+        return {row.id: row.size for row in await self._database.rows(query)}
 
     async def count(self, account_id: str, kind: Kind) -> int:
         """Return how many documents an account has."""

@@ -23,6 +23,8 @@ def link_to_next(url: URL, page: Any) -> str | None:
         return None
     given = parse_qsl(url.query, keep_blank_values=True)
     kept = [each for each in given if each[0] not in {"cursor", "offset"}]
+    if place[0] == "cursor" and any(name == "offset" for name, _ in given):
+        kept.append(("offset", "0"))  # it counts from the cursor; some lists require it
     return f'<{url.path}?{urlencode([*kept, place])}>; rel="next"'
 
 

@@ -8,11 +8,12 @@ import uuid
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, and_, insert, select, update
+from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
 from api.db.database import Database
+from api.db.page_bytes import fits_page, sized_page, text_size
 from api.jobs.fair_queue import next_turn
 from api.jobs.tables import UNFINISHED, State, jobs
 from wire.decoding.printable import printable
@@ -134,9 +135,20 @@ class JobStore:
         wanted = and_(
             jobs.c.account_id == account_id, jobs.c.kind == kind, jobs.c.created_ms >= since_ms
         )
-        query = select(jobs).where(wanted).order_by(jobs.c.created_ms.desc(), jobs.c.id)
-        rows, total = await self._database.page(query, limit, offset)
-        return [Job(**row) for row in rows], total
+        ids = select(jobs.c.id, jobs.c.created_ms).where(wanted)
+        ids = ids.order_by(jobs.c.created_ms.desc(), jobs.c.id).limit(limit).offset(offset)
+        found = ids.subquery()
+        order = [found.c.created_ms.desc(), found.c.id]
+        size = text_size(jobs.c.payload, jobs.c.result)
+        sized = sized_page(found, found.join(jobs, jobs.c.id == found.c.id), size, order)
+        query = (
+            select(jobs)
+            .join_from(sized, jobs, jobs.c.id == sized.c.id)
+            .where(fits_page(sized))
+            .order_by(sized.c.created_ms.desc(), sized.c.id)
+        )
+        total = await self._database.scalar(select(func.count()).select_from(jobs).where(wanted))
+        return [Job(**row) for row in await self._database.mappings(query)], int(total)
 
     async def claim(self, owner: str, kinds: list[str]) -> Job | None:
         """Claim the next job in turn, or one whose lease has expired."""

@@ -44,13 +44,12 @@ class RecordingService(Struct, frozen=True):
             end_ms=query.end_time,
         )
         after = cursor.decode(query.cursor) if query.cursor else None
-        rows = await self.cdrs.page(filters, query.limit + 1, after=after)
-        shown = rows[: query.limit]
+        found = await self.cdrs.page(filters, query.limit, after=after)
+        shown = found.rows
         states = await self.transcripts.states(user, [row.req_id for row in shown])
         items = tuple(item for row in shown for item in self._items(row, query.purpose, states))
-        has_more = len(rows) > query.limit
         return RecordingPage(
-            items, query.limit, cursor.encode(shown[-1].position) if has_more else None
+            items, query.limit, cursor.encode(shown[-1].position) if found.has_more else None
         )
 
     def file(

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from wire.programs.limit import Limit
 
 MAX_DIFFERENCES: Annotated[
-    int, Limit("request", "`hasMore`", "Differences of two versions of a flow that are shown.")
+    int, Limit("request", "not shown", "Differences of two versions of a flow that are shown.")
 ] = 1_000
 MAX_PATH_CHARS = 262_144  # of all differences: each has the whole path, whose names may be long
 

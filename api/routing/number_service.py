@@ -5,7 +5,7 @@ stored with a plus sign; a route in another spelling, which an operator made, is
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import msgspec
@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from api.accounts.store import AccountStore
 from api.common.errors import InvalidRequest, NotFound
+from api.db.page_bytes import MAX_PAGE_BYTES
 from api.documents.document import Document, Kind
 from api.documents.editor import DocumentEditor
 from api.engine_client import EngineClient
@@ -36,8 +37,9 @@ class NumberRoutes(Struct, frozen=True):
     async def list(self, account_id: str, page: Page) -> NumberPage:
         """Return a page of the account's numbers, those without a route, too."""
         numbers, total = await self.accounts.page_numbers(account_id, page.limit, page.offset)
-        routes = await self._routes(account_id, numbers)
-        rows = tuple(number_view(each, routes.get(each)) for each in numbers)
+        shown = await self._fitting(account_id, numbers)
+        routes = await self._routes(account_id, shown)
+        rows = tuple(number_view(each, routes.get(each)) for each in shown)
         return NumberPage(rows, total, page.limit, page.offset)
 
     async def get(self, account_id: str, text: str) -> NumberView:
@@ -100,6 +102,18 @@ class NumberRoutes(Struct, frozen=True):
             if spelling in found:
                 routes.setdefault(number, found[spelling])
         return routes
+
+    async def _fitting(self, account_id: str, numbers: Sequence[str]) -> Sequence[str]:
+        """Return the first numbers, until their routes have the bytes of a page."""
+        by_number = {number: spellings(number) for number in numbers}
+        every = [each for names in by_number.values() for each in names]
+        sizes = await self.documents.sizes(account_id, KIND, every)
+        size = 0
+        for place, names in enumerate(by_number.values()):
+            if size >= MAX_PAGE_BYTES:
+                return numbers[:place]
+            size += sum(sizes.get(each, 0) for each in names)
+        return numbers
 
     async def _check(self, number: str, route: object, *, has_flow_id: bool) -> None:
         """Let an engine check a route; raises NotFound for flows of another account."""

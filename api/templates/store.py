@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from api.common.errors import NotFound
 from api.db.database import Store
+from api.db.page_bytes import fits_page, sized_page, text_size
 from api.db.row_quota import RowLimit
 from api.http.paging import Page
 from api.templates.tables import templates
@@ -92,13 +93,24 @@ class TemplateStore(Store):
     ) -> tuple[list[Template], int]:
         """Return a page, newest first, and the total."""
         condition = sa.and_(templates.c.account_id == account_id, *_conditions(filters))
-        query = (
-            sa.select(templates)
+        ids = (
+            sa.select(templates.c.id, templates.c.created_ms)
             .where(condition)
             .order_by(templates.c.created_ms.desc(), templates.c.id.desc())
         )
-        rows, total = await self._database.page(query, page.limit, page.offset)
-        return [Template(**row) for row in rows], total
+        found = ids.limit(page.limit).offset(page.offset).subquery()
+        order = [found.c.created_ms.desc(), found.c.id.desc()]
+        rows = found.join(templates, templates.c.id == found.c.id)
+        sized = sized_page(found, rows, text_size(templates.c.components), order)
+        query = (
+            sa.select(templates)
+            .join_from(sized, templates, templates.c.id == sized.c.id)
+            .where(fits_page(sized))
+            .order_by(sized.c.created_ms.desc(), sized.c.id.desc())
+        )
+        count = sa.select(sa.func.count()).select_from(templates).where(condition)
+        total = int(await self._database.scalar(count))
+        return [Template(**row) for row in await self._database.mappings(query)], total
 
     async def change(
         self, account_id: str, template_id: str, columns: Mapping[str, Any]

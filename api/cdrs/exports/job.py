@@ -64,7 +64,7 @@ class CdrExporter(Struct, frozen=True):
         if limit <= 0:
             return []
         offset = export.offset if stored.after is None else 0
-        return await self.cdrs.page(export.filters, limit, offset, stored.after)
+        return (await self.cdrs.page(export.filters, limit, offset, stored.after)).rows
 
     async def _compress(self, export: ExportJob, rows: list[CdrRow]) -> bytes:
         timelines: dict[str, list[bytes]] = {}

@@ -28,6 +28,13 @@ class CdrRow(Struct, frozen=True):
         return self.started_ms, self.id
 
 
+class CdrRows(Struct, frozen=True):
+    """Rows of a list, and whether there are more after them."""
+
+    rows: list[CdrRow]
+    has_more: bool
+
+
 class Total(Struct, frozen=True):
     """The number of matches; a lower bound unless it is exact."""
 
@@ -68,19 +75,21 @@ def _cost(path: AccessPath, length: int, limit: int) -> int:
 
 async def read_page(
     connection: AsyncConnection, filters: Filters, path: str, window: Window
-) -> list[CdrRow]:
-    """Read a window of a list, newest first."""
-    window_end = window.limit + window.offset
+) -> CdrRows:
+    """Read a window of a list, newest first; it ends after some megabytes."""
+    limit = window.limit + 1  # whether there are more
     values = {
         **filters.parameters,
-        "limit": window.limit,
+        "limit": limit,
         "offset": window.offset,
-        "window_end": window_end,
+        "window_end": limit + window.offset,
     }
     if window.after is not None:
         values["after_ms"], values["after_id"] = window.after
     query = page_query(filters.shape, path, is_after=window.after is not None)
-    return [CdrRow(*row) for row in (await connection.execute(query, values)).all()]
+    found = (await connection.execute(query, values)).all()
+    rows = [CdrRow(*row) for *row, _page_rows in found[: window.limit]]
+    return CdrRows(rows, has_more=bool(found) and found[0].page_rows > len(rows))
 
 
 async def count_matches(

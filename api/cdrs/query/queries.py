@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from api.cdrs.query.access_paths import MAX_CACHED_SHAPES, AccessPath, access_paths
 from api.cdrs.query.filters import Filters
 from api.cdrs.tables import bodies, cdrs
+from api.db.page_bytes import fits_page, sized_page
 
 Position = tuple[int, int]  # in a list: start time and id of a call
 FETCH_COST = 10  # of an entry whose row is read, in entries that are only scanned
@@ -52,13 +53,21 @@ def page_query(shape: Filters, path: str, *, is_after: bool) -> sa.Select[Any]:
     """Select the rows of a page, newest first.
 
     Parameters are the filters' values, `limit`, `offset`, `window_end` (their sum), and with
-    `is_after`, `after_ms` and `after_id`.
+    `is_after`, `after_ms` and `after_id`. A page ends after some megabytes; the last column is how
+    many rows it would have.
     """
-    entries = _page(access_paths(shape)[path], is_after=is_after).subquery()
+    page = _page(access_paths(shape)[path], is_after=is_after).subquery()
+    entries = sized_page(
+        page,
+        page.join(bodies, bodies.c.cdr_id == page.c.id),
+        sa.func.length(bodies.c.record),
+        [page.c.started_ms.desc(), page.c.id.desc()],
+    )
     return (
-        sa.select(*_SHOWN)
+        sa.select(*_SHOWN, entries.c.page_rows)
         .join_from(entries, cdrs, cdrs.c.id == entries.c.id)
         .join(bodies, bodies.c.cdr_id == cdrs.c.id)
+        .where(fits_page(entries))
         .order_by(entries.c.started_ms.desc(), entries.c.id.desc())
     )
 

@@ -23,8 +23,8 @@ class Crm:
         return {each: await self._get(account_id, each) for each in phone_numbers}
 
     async def _get(self, account_id: str, number: str) -> ContactCrmView:
-        rows, total = await self._cdrs.page_and_total(Filters(account_id, number=number), 1)
-        if not rows:
+        page, total = await self._cdrs.page_and_total(Filters(account_id, number=number), 1)
+        if not page.rows:
             return ContactCrmView(0, calls_are_exact=True, last_call=None)
-        last = project(LastCall, views.cdr_view(rows[0]))
-        return ContactCrmView(max(total.count, len(rows)), total.is_exact, last)
+        last = project(LastCall, views.cdr_view(page.rows[0]))
+        return ContactCrmView(max(total.count, 1 + page.has_more), total.is_exact, last)

@@ -13,6 +13,7 @@ from api.contacts.contacts.queries import count_matches, order_columns, page, si
 from api.contacts.list_store import visible_lists
 from api.contacts.tables import contacts, lists
 from api.db.database import Database
+from api.db.page_bytes import fits_page, sized_page, text_size
 
 
 class Limits(Struct, frozen=True):
@@ -47,14 +48,15 @@ class Pages(Struct, frozen=True):
         """Return a page, and the number of matches up to a limit."""
         async with self.database.reading() as connection:
             count, plan = await self._plan(connection, filters)
-            rows = await _page(connection, plan, limit + 1, offset)
-            shown = await with_tags(connection, rows[:limit])
+            rows, has_more = await _page(connection, plan, limit, offset)
+            shown = await with_tags(connection, rows)
             if filters.is_any:
                 return ContactMatches(shown, count, total_is_exact=True)
-            if len(rows) <= limit and (rows or not offset):
-                return ContactMatches(shown, offset + len(rows), total_is_exact=True)
+            seen = offset + len(rows) + has_more
+            if not has_more and (rows or not offset):
+                return ContactMatches(shown, seen, total_is_exact=True)
             total, is_exact = await _count(connection, plan, self.limits.counted)
-            return ContactMatches(shown, max(total, offset + len(rows) if rows else 0), is_exact)
+            return ContactMatches(shown, max(total, seen if rows else 0), is_exact)
 
     async def _plan(self, connection: AsyncConnection, filters: Filters) -> tuple[int, Filters]:
         """Return the number of contacts without filters, and the filters with the search plan."""
@@ -92,14 +94,21 @@ async def _stored_counts(
 
 async def _page(
     connection: AsyncConnection, filters: Filters, limit: int, offset: int
-) -> list[Contact]:
-    found = page(filters, limit, offset).subquery()
+) -> tuple[list[Contact], bool]:
+    """Return the contacts of a page, and whether there are more; it ends after some megabytes."""
+    found = page(filters, limit + 1, offset).subquery()
+    order = order_columns(found.c)
+    rows = found.join(contacts, contacts.c.id == found.c.id)
+    sized = sized_page(found, rows, text_size(contacts.c.fields), order)
     query = (
-        sa.select(*COLUMNS)
-        .join_from(found, contacts, contacts.c.id == found.c.id)
-        .order_by(*order_columns(found.c))
+        sa.select(*COLUMNS, sized.c.page_rows)
+        .join_from(sized, contacts, contacts.c.id == sized.c.id)
+        .where(fits_page(sized))
+        .order_by(*(sized.c[each.key] for each in order))
     )
-    return [Contact(*row) for row in (await connection.execute(query)).all()]
+    read = (await connection.execute(query)).all()
+    shown = [Contact(*row) for *row, _page_rows in read[:limit]]
+    return shown, bool(read) and read[0].page_rows > len(shown)
 
 
 async def _count(connection: AsyncConnection, filters: Filters, limit: int) -> tuple[int, bool]:

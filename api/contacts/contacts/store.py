@@ -11,6 +11,7 @@ from api.contacts.list_store import visible_lists
 from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags, contacts, lists
 from api.db.database import Store
+from api.db.page_bytes import fits_page, sized_page, text_size
 
 KEY_COLUMNS = {"f_name": "f_name_key", "l_name": "l_name_key", "email": "email_key"}
 
@@ -39,12 +40,24 @@ class ContactStore(Store):
         return contacts_with_tags[0] if contacts_with_tags else None
 
     async def after(self, list_id: int, after: int, limit: int) -> list[Contact]:
-        """Return a list's contacts after an id, in the order in which they were added."""
-        query = (
-            sa.select(*COLUMNS)
+        """Return a list's contacts after an id, in the order in which they were added.
+
+        They end after some megabytes.
+        """
+        found = (
+            sa.select(contacts.c.id)
             .where(contacts.c.list_id == list_id, contacts.c.id > after)
             .order_by(contacts.c.id)
             .limit(limit)
+            .subquery()
+        )
+        joined = found.join(contacts, contacts.c.id == found.c.id)
+        sized = sized_page(found, joined, text_size(contacts.c.fields), [found.c.id])
+        query = (
+            sa.select(*COLUMNS)
+            .join_from(sized, contacts, contacts.c.id == sized.c.id)
+            .where(fits_page(sized))
+            .order_by(sized.c.id)
         )
         async with self._database.reading() as connection:
             rows = (await connection.execute(query)).all()

@@ -51,7 +51,8 @@ def tell(scene: RpcScene, *ended: CallRecord) -> None:
 
 async def reqs(database: Database) -> list[str]:
     """Return the ids of the call records, oldest first."""
-    return [row.req_id for row in await CdrStore(database).page(Filters("acme"), 5_000)][::-1]
+    found = await CdrStore(database).page(Filters("acme"), 5_000)
+    return [row.req_id for row in found.rows][::-1]
 
 
 async def lag(scene: RpcScene) -> tuple[int, int]:

@@ -90,9 +90,9 @@ async def test_pages_by_offset_and_by_cursor(database: Database) -> None:
         Filters("acme", agent_names=("Nina", "8")),
         Filters("acme", dialed_number=CUSTOMER, is_answered=True),
     ):
-        whole = [row.req_id for row in await cdrs.page(filters, 100)]
+        whole = [row.req_id for row in (await cdrs.page(filters, 100)).rows]
         by_offset = [
-            row.req_id for at in range(0, 21, 3) for row in await cdrs.page(filters, 3, at)
+            row.req_id for at in range(0, 21, 3) for row in (await cdrs.page(filters, 3, at)).rows
         ]
         assert by_offset == whole
         assert await _by_place(cdrs, filters) == whole
@@ -101,7 +101,7 @@ async def test_pages_by_offset_and_by_cursor(database: Database) -> None:
 async def _by_place(cdrs: CdrStore, filters: Filters) -> list[str]:
     ids: list[str] = []
     after: Position | None = None
-    while rows := await cdrs.page(filters, 3, 0, after):
+    while rows := (await cdrs.page(filters, 3, 0, after)).rows:
         ids += [row.req_id for row in rows]
         after = rows[-1].position
     return ids
@@ -130,7 +130,7 @@ async def test_every_access_path_finds_the_same_calls(database: Database) -> Non
     assert names == ["client_id", "number", "agent_names", "call_path", "is_answered"]
     async with database.reading() as connection:
         for name in names:
-            rows = await read_page(connection, filters, name, Window(100))
+            rows = (await read_page(connection, filters, name, Window(100))).rows
             assert [int(row.req_id[-8:]) for row in rows] == wanted, name
             assert (await count_matches(connection, filters, name, 10_000)).count == len(wanted)
 

@@ -70,7 +70,7 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
             return [(each["lag"], each["pending"]) for each in found["groups"]] == [(0, 0)]
 
         await until(is_done, timeout_s=60, what="every event to be acknowledged")
-        rows = await CdrStore(database).page(Filters("acme"), 2 * CALLS)
+        rows = (await CdrStore(database).page(Filters("acme"), 2 * CALLS)).rows
         assert sorted(row.req_id for row in rows) == [record(n).call_id for n in range(CALLS)]
         assert len(await CdrStore(database).timeline("acme", record(7).call_id)) == 3
 

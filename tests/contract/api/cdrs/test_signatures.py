@@ -53,10 +53,10 @@ async def test_existing_calls_get_signatures(empty_url: str) -> None:
         await migrate(database)
         await _is_found(database)
         await CdrStore(database).set_dispositions("acme", CALLS[0].call_id, {"disposition1": "no"})
-        rows = await CdrStore(database).page(
+        found = await CdrStore(database).page(
             Filters("acme", disposition1="no", agent_names=("Nina",)), 9
         )
-        assert [row.req_id for row in rows] == [CALLS[0].call_id]
+        assert [row.req_id for row in found.rows] == [CALLS[0].call_id]
 
 
 async def test_any_two_filters(database: Database) -> None:
@@ -78,7 +78,7 @@ async def _is_found(database: Database) -> None:
 
 async def _found(database: Database, requested: dict[str, Any]) -> set[str]:
     filters = Filters("acme", **requested)
-    found = {row.req_id for row in await CdrStore(database).page(filters, 100)}
+    found = {row.req_id for row in (await CdrStore(database).page(filters, 100)).rows}
     assert (await CdrStore(database).total(filters)).count == len(found)
     return found
 

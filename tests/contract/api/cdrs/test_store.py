@@ -5,7 +5,7 @@ import asyncio
 from msgspec.structs import replace
 
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import Total
+from api.cdrs.query.pages import CdrRows, Total
 from api.cdrs.store import CdrStore
 from api.db.database import Database
 from tests.harness.api.cdrs.records import (
@@ -51,7 +51,7 @@ async def test_accounts_see_only_their_own_calls(database: Database) -> None:
     await write_calls(database, theirs, record(1, labels=labels))
     cdrs = CdrStore(database)
     for filters in ({}, {"client_id": "c-7"}, {"number": CUSTOMER}, {"agent_names": ("Nina",)}):
-        rows = await cdrs.page(Filters("acme", **filters), 10)
+        rows = (await cdrs.page(Filters("acme", **filters), 10)).rows
         assert [row.req_id for row in rows] == ([] if "agent_names" in filters else [_id(1)])
     assert await cdrs.get("acme", theirs.call_id) is None
     assert await cdrs.timeline("acme", theirs.call_id) == []
@@ -86,11 +86,14 @@ async def test_the_total_of_a_page_that_is_not_full(database: Database) -> None:
     await write_calls(database, *(record(n) for n in range(12)))
     cdrs = CdrStore(database, max_counted=10)
     missed = Filters("acme", call_path="outbound", is_answered=False)
-    assert await cdrs.page_and_total(missed, 5) == ([], Total(0, is_exact=True))
-    rows, total = await cdrs.page_and_total(Filters("acme"), 5, 10)
-    assert (len(rows), total) == (2, Total(12, is_exact=True))
-    rows, total = await cdrs.page_and_total(Filters("acme"), 5, 12)
-    assert (rows, total) == ([], Total(10, is_exact=False))
+    assert await cdrs.page_and_total(missed, 5) == (
+        CdrRows([], has_more=False),
+        Total(0, is_exact=True),
+    )
+    page, total = await cdrs.page_and_total(Filters("acme"), 5, 10)
+    assert (len(page.rows), total) == (2, Total(12, is_exact=True))
+    page, total = await cdrs.page_and_total(Filters("acme"), 5, 12)
+    assert (page.rows, total) == ([], Total(10, is_exact=False))
 
 
 async def test_odd_texts_are_cleaned(database: Database) -> None:

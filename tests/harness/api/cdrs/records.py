@@ -119,7 +119,7 @@ async def write_calls(database: Database, *ended: CallRecord) -> int:
 async def find_calls(database: Database, **filters: Any) -> list[int]:
     """Return the numbers of the matching calls, and check that the count agrees."""
     wanted = Filters("acme", **filters)
-    rows = await CdrStore(database).page(wanted, 100)
+    rows = (await CdrStore(database).page(wanted, 100)).rows
     total = await CdrStore(database).total(wanted)
     assert (total.count, total.is_exact) == (len(rows), True)
     return [int(row.req_id[-8:]) for row in rows]

@@ -48,10 +48,10 @@ def test_the_next_page_keeps_the_filters(page: Struct, link: str) -> None:
 
 
 def test_a_cursor_replaces_the_offset() -> None:
-    """The two are not combined, and the cursor is that of the next page."""
+    """The offset counts from the cursor, which is that of the next page."""
     url = LIST.include_query_params(offset=4, cursor="old")
     assert link_to_next(url, Found((1,), "new")) == (
-        '</srmain/things?limit=2&name=a+b&cursor=new>; rel="next"'
+        '</srmain/things?limit=2&name=a+b&offset=0&cursor=new>; rel="next"'
     )
 
 
