@@ -80,7 +80,7 @@ class RequestMiddleware:
                     *_SECURITY_HEADERS,
                 ]
                 names = {name.lower() for name, _ in headers}
-                if _POLICY not in names:  # pages of the console have theirs
+                if _POLICY not in names:  # pages of the console set one
                     message["headers"].append((_POLICY, _policy(scope["path"])))
                 if _CACHING not in names:  # what anybody may keep says so: it shows no secret
                     message["headers"].append((_CACHING, b"no-store"))

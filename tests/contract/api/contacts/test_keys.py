@@ -55,7 +55,7 @@ async def test_of_a_list(kept: Rest, path: str, body: dict[str, str], counted: s
 
 
 async def test_a_large_response_is_not_kept(kept: Rest) -> None:
-    """Only its ids: the repetition is told that the request was done, and does nothing."""
+    """Only its ids: the repetition learns from 409 that the request was done, and does nothing."""
     names = [f"f{number}" for number in range(17)]
     list_id = await a_list(kept.services, assigned_fields=names)
     body = {**NEW, "contactListId": list_id, "fields": dict.fromkeys(names, "x" * 1_024)}

@@ -10,7 +10,7 @@ from api.common.fair_slots import FairSlots
 
 
 class Work:
-    """Work that lasts until it is told to end; `order` is that in which it began."""
+    """Work that lasts until `end` is called; `order` is that in which it began."""
 
     def __init__(self, slots: int = 2, most_of_account: int = 5) -> None:
         self.slots = FairSlots(
