@@ -69,6 +69,7 @@ RECORDS = {
     "maxLegsPerS": "Dialed legs per second; null: no limit.",
     "maxLiveLegs": "Live dialed legs at once; null: no limit.",
     "maxMinutesPerDay": "Minutes of dialed legs per day; null: no limit.",
+    "maxContactBytes": "Bytes of contacts.",
     "maxStoredBytes": "Bytes of recordings and files.",
     "messages": "Number of messages.",
     "minutes": "Minutes of all legs in conversation or on hold.",
