@@ -9,6 +9,8 @@ so any engine, and its dialplan, can call by them.
 """
 
 import asyncio
+import ipaddress
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -36,6 +38,8 @@ _CLASS = "res_pjsip"
 _WEBSOCKET = ";transport=ws"  # a tab, of which an agent may have several
 _BAD_REQUEST = 400
 _NOT_FOUND = 404
+_LOGIN_OF_TAB = re.compile("IPV[46]/WSS?/")
+Host = ipaddress.IPv4Address | ipaddress.IPv6Address
 _UNSURE = "?"  # a record that is being written; no contact is this
 
 
@@ -60,6 +64,7 @@ class PhoneAddresses:
         self._now_ms = now_ms
         self._retry_delay_s = retry_delay_s
         self._logins: dict[str, deque[tuple[int, Address]]] = {}
+        self._proxies: set[Host] = set()  # from which tabs have logged in
         self._phones: dict[str, dict[str, bool]] = {}  # whether each contact is reachable; in order
         self._fixed: dict[str, tuple[str, ...]] = {}  # of records in pjsip.conf
         self._records: dict[str, dict[str, str]] = {}  # a phone's, by name, as far as it is known
@@ -75,6 +80,8 @@ class PhoneAddresses:
         if found is not None:
             logins = self._logins.setdefault(endpoint, deque(maxlen=MAX_LOGINS))
             logins.append((self._now_ms(), found))
+            if _LOGIN_OF_TAB.match(address):
+                self._proxies.add(found[0])
 
     def on_contact(self, contact: Contact) -> None:
         """Accept or refuse a contact that is new, has another status, or has been removed."""
@@ -111,8 +118,9 @@ class PhoneAddresses:
                 continue
             known = self._phones.setdefault(contact.record, {})
             before = self._records.get(contact.record, {}).values()
-            has_logged_in = self._has_logged_in(contact.record, contact.uri)
-            if contact.uri in known or contact.uri in before or has_logged_in:
+            is_at_login = self._has_logged_in(contact.record, contact.uri)
+            is_at_login = is_at_login or self._is_behind_proxy(contact.uri)
+            if contact.uri in known or contact.uri in before or is_at_login:
                 known[contact.uri] = contact.is_reachable
             else:
                 self._refuse(contact)
@@ -191,6 +199,14 @@ class PhoneAddresses:
         address, since_ms = address_of_contact(uri), self._now_ms() - LOGIN_MS
         logins = self._logins.get(record, ())
         return any(at_ms >= since_ms and each == address for at_ms, each in logins)
+
+    def _is_behind_proxy(self, uri: str) -> bool:
+        """Return whether a tab is where tabs come from: no carrier is there.
+
+        Tabs log in as soon as a node is there again, perhaps before their logins are heard.
+        """
+        address = address_of_contact(uri)
+        return _is_tab(uri) and address is not None and address[0] in self._proxies
 
     def _replace(self, record: str, uri: str) -> None:
         """Let one login have one contact: those before it, of tabs those at its address, go."""

@@ -171,6 +171,17 @@ async def test_a_phone_that_registers_before_the_list_stays(scene: Scene) -> Non
     await scene.calls(OWN)
 
 
+async def test_a_tab_that_comes_back_before_the_list_stays(scene: Scene) -> None:
+    """It is at a proxy of tabs, where no carrier is; without one it is deleted."""
+    tab = "sip:x@192.0.2.9:4000;transport=ws"
+    elsewhere = "sip:x@198.51.100.9:5060;transport=ws"
+    scene.addresses.on_login("1002", "IPV4/WS/192.0.2.9/3999")
+    scene.addresses.on_unwatched()
+    found = [Contact("1001", e, True, contact_id("1001", e), "1001") for e in (tab, elsewhere)]
+    scene.addresses.on_listed([], found)
+    await scene.deletes(elsewhere)
+
+
 async def test_what_was_registered_while_nothing_listened(scene: Scene) -> None:
     """It is deleted, unless the phone was called there before; the node keeps its records."""
     known = Contact("1001", OWN, True, contact_id("1001", OWN), "1001")
