@@ -240,7 +240,7 @@ def server(
             port=settings.api_port,
             loop="none",  # it runs already
             http=partial(protocol, limits=limits),  # type: ignore[arg-type]  # makes protocols
-            ws=websocket,  # type: ignore[arg-type]  # so does this
+            ws=websocket,  # type: ignore[arg-type]  # makes protocols, too
             lifespan="off",
             access_log=False,
             log_config=None,

@@ -175,7 +175,7 @@ class Claim(Struct):
 class Idempotency:
     """Runs operations once, and stores their responses for a day."""
 
-    def __init__(  # noqa: PLR0913 - and two limits
+    def __init__(  # noqa: PLR0913 - collaborators are passed in, and limits
         self,
         database: Database,
         now_ms: Clock,

@@ -98,7 +98,7 @@ class Admitted(Struct, frozen=True):
 class PhoneWebsockets:
     """All websockets of this process: which are opened, and how many there are."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a decision needs
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         nodes: Sequence[PbxAddress],
         origins: Collection[str],
@@ -220,7 +220,7 @@ class PhoneWebsocket(asyncio.Protocol):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in KEEPALIVE.items():
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
-        self._state.connections.add(self)  # type: ignore[arg-type]  # it has what a server calls
+        self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn calls its shutdown() only
 
     def data_received(self, data: bytes) -> None:
         if self._node is not None:

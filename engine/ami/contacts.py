@@ -128,7 +128,7 @@ class KnownContacts:
         self._contacts: dict[str, dict[str, Contact]] = {}  # by endpoint and URI
 
     def update(self, endpoint: str, contacts: Iterable[Contact]) -> Sequence[Contact]:
-        """Take all contacts of an endpoint; return them, and before them those that are gone."""
+        """Take all contacts of an endpoint; return the removed ones, then these."""
         known = self._contacts.pop(endpoint, {})
         now = {each.uri: each for each in contacts}
         if now:

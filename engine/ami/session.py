@@ -8,6 +8,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from ssl import SSLContext
+from typing import Any
 
 from engine.ami.messages import END_OF_MESSAGE, Message, read_message, write_action
 
@@ -68,7 +69,7 @@ class AmiSession(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self.is_lost = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # it is one
+    def connection_made(self, transport: Any) -> None:
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:

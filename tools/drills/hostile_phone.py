@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.digest_login import Login, authorization
@@ -95,7 +96,7 @@ class HostilePhone(asyncio.DatagramProtocol):
             "target": TARGET,
         }
 
-    def connection_made(self, transport: asyncio.DatagramTransport) -> None:  # type: ignore[override]  # it is one
+    def connection_made(self, transport: Any) -> None:
         host, port = transport.get_extra_info("sockname")[:2]
         self._transport = transport
         self._values["own"] = f"{host}:{port}"

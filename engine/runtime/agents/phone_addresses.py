@@ -66,6 +66,7 @@ class PhoneAddresses:
         self._logins: dict[str, deque[tuple[int, Address]]] = {}
         self._proxies: set[Host] = set()  # from which tabs have logged in
         self._phones: dict[str, dict[str, bool]] = {}  # whether each contact is reachable; in order
+        self._accepted: dict[str, dict[str, bool]] = {}  # before the connection was lost
         self._fixed: dict[str, tuple[str, ...]] = {}  # of records in pjsip.conf
         self._records: dict[str, dict[str, str]] = {}  # a phone's, by name, as far as it is known
         self._changed: dict[str, None] = {}  # records to compare
@@ -117,20 +118,18 @@ class PhoneAddresses:
             if contact.is_reachable is None or self._is_ours(contact.record):
                 continue
             known = self._phones.setdefault(contact.record, {})
-            before = self._records.get(contact.record, {}).values()
-            is_at_login = self._has_logged_in(contact.record, contact.uri)
-            is_at_login = is_at_login or self._is_behind_proxy(contact.uri)
-            if contact.uri in known or contact.uri in before or is_at_login:
+            if contact.uri in known or self._may_stay(contact.record, contact.uri):
                 known[contact.uri] = contact.is_reachable
             else:
                 self._refuse(contact)
-        self._is_listed = True
+        self._is_listed, self._accepted = True, {}
         for name in (*self._records, *self._phones):
             self._change(name)
 
     def on_unwatched(self) -> None:
         """Forget the contacts: the next list has them, and the records stay until then."""
         self._is_listed = False
+        self._accepted |= self._phones  # a record may not have been written yet
         self._logins, self._phones, self._changed = {}, {}, {}
 
     async def run(self) -> None:
@@ -173,7 +172,7 @@ class PhoneAddresses:
                     known[name] = uri
                 else:
                     del known[name]
-        if not known:
+        if not known and self._records.get(phone) is known:  # no list has come meanwhile
             del self._records[phone]
 
     async def _put(self, name: str, uri: str) -> bool:
@@ -200,13 +199,18 @@ class PhoneAddresses:
         logins = self._logins.get(record, ())
         return any(at_ms >= since_ms and each == address for at_ms, each in logins)
 
-    def _is_behind_proxy(self, uri: str) -> bool:
-        """Return whether a tab is where tabs come from: no carrier is there.
+    def _may_stay(self, record: str, uri: str) -> bool:
+        """Return whether a contact that the node lists is one of a login.
 
-        Tabs log in as soon as a node is there again, perhaps before their logins are heard.
+        Tabs log in as soon as a node is there again, perhaps before their logins are heard. They
+        come from proxies, where no carrier is.
         """
+        called = self._records.get(record, {}).values()
+        if uri in called or uri in self._accepted.get(record, ()):
+            return True
         address = address_of_contact(uri)
-        return _is_tab(uri) and address is not None and address[0] in self._proxies
+        is_proxied = _is_tab(uri) and address is not None and address[0] in self._proxies
+        return is_proxied or self._has_logged_in(record, uri)
 
     def _replace(self, record: str, uri: str) -> None:
         """Let one login have one contact: those before it, of tabs those at its address, go."""

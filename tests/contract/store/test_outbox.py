@@ -50,7 +50,7 @@ async def test_the_committing_engine_delivers_first(opened: Opener) -> None:
 
 
 async def test_undelivered_events_are_removed(store: Store) -> None:
-    """With any owner; an account's calls are found, and a call without events is gone."""
+    """With any owner; an account's calls are found, and a call without events is not."""
     token = await claim_shard(store, SHARD)
     await store.commit(SHARD, token, [change(CALL, 0, 1, 2), change(OTHER, 0, account="acme-2")])
     assert await store.outbox.pending_calls(SHARD, "acme", 0) == (0, [CALL])

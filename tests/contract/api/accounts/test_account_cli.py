@@ -124,7 +124,7 @@ async def test_endpoints_are_granted_to_one_account(tmp_path: Path) -> None:
     for _again in range(2):
         assert (await switchroom(*mine, "endpoint", "add", "acme", "PJSIP/1001"))[0] == 0
     assert await switchroom(*mine, "endpoint", "list", "acme") == (0, "PJSIP/1001\n")
-    for refused in (("other", "PJSIP/1001"), ("acme", "SIP/1001"), ("nobody", "PJSIP/1002")):
+    for refused in (("other", "PJSIP/1001"), ("acme", "SIP/1001"), ("unknown", "PJSIP/1002")):
         assert (await switchroom(*mine, "endpoint", "add", *refused))[0] > 0, refused
     assert (await switchroom(*mine, "endpoint", "rm", "acme", "PJSIP/1001"))[0] == 0
     assert (await switchroom(*mine, "endpoint", "rm", "acme", "PJSIP/1001"))[0] > 0

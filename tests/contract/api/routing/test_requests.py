@@ -64,7 +64,7 @@ async def test_secrets_are_kept_and_never_shown(kept: Rest) -> None:
     ],
 )
 async def test_secrets_go_to_no_other_host(rest: Rest, url: str) -> None:
-    """Another host or port loses them: they are given again in the same change, or are gone."""
+    """Another host or port loses them: the same change gives them again, or they are deleted."""
     await put(rest)
     status, code, paths = await rest.rejected("PUT", ONE, {**REQUEST, "url": url, "secrets": {}})
     assert (status, code, paths) == (400, "unknown_secret", ["headers.Authorization"])

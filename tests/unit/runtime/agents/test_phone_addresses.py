@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 
 from engine.ami.contacts import AddressRecord, Contact, address_of_contact, contact_id
+from engine.ari.request import Reply, Request
 from engine.common.tasks import cancel_all
 from engine.runtime.agents.phone_addresses import LOGIN_MS, PhoneAddresses
 from tests.harness.runtime.object_pbx import ObjectPbx
@@ -169,6 +170,45 @@ async def test_a_phone_that_registers_before_the_list_stays(scene: Scene) -> Non
     scene.addresses.on_listed([], [own, other])
     await scene.deletes(CARRIER)
     await scene.calls(OWN)
+
+
+async def test_a_phone_whose_record_was_not_written_stays(scene: Scene) -> None:
+    """The node stopped before that: its login was heard, and is not repeated."""
+    scene.addresses.on_login("1001", FROM)
+    scene.status(OWN)
+    for _ in range(2):  # the second connection ends before its list
+        scene.addresses.on_unwatched()
+    own = Contact("1001", OWN, True, contact_id("1001", OWN), "1001")
+    other = Contact("1001", CARRIER, True, contact_id("1001", CARRIER), "1001")
+    scene.addresses.on_listed([], [own, other])
+    await scene.deletes(CARRIER)
+    await scene.calls(OWN)
+
+
+class BusyPbx(ObjectPbx):
+    """Lists nothing over a new connection while it deletes a record."""
+
+    addresses: PhoneAddresses
+
+    async def ask(self, request: Request) -> Reply:
+        reply = await super().ask(request)
+        if request.method == "DELETE":
+            self.addresses.on_listed([], [])
+        return reply
+
+
+async def test_a_list_that_comes_while_a_record_is_deleted() -> None:
+    """It replaces what was known, and the writer goes on."""
+    pbx, clock = BusyPbx(), ManualClock()
+    pbx.addresses = PhoneAddresses("pbx1", pbx, lambda _: False, clock.now_ms, 0.001)
+    pbx.objects[RECORD] = {"contact": OWN}
+    task = asyncio.get_running_loop().create_task(pbx.addresses.run())
+    pbx.addresses.on_listed([AddressRecord("1001~", (OWN,), is_fixed=True)], [])
+    await until(lambda: RECORD not in pbx.objects, what="the deletion")
+    pbx.addresses.on_login("1001", FROM)
+    pbx.addresses.on_contact(Contact("1001", OWN, True, contact_id("1001", OWN), "1001"))
+    await until(lambda: RECORD in pbx.objects, what="the record")
+    await cancel_all([task])
 
 
 async def test_a_tab_that_comes_back_before_the_list_stays(scene: Scene) -> None:
