@@ -88,15 +88,7 @@ class HeaderLimits(HttpToolsProtocol):
         status = HTTPStatus.NOT_IMPLEMENTED if is_of_method else HTTPStatus.BAD_REQUEST
         code = "method_not_allowed" if is_of_method else code_of_status(status)
         detail = "no path has this method" if is_of_method else msg
-        body = msgspec.json.encode(coded_problem(status, code, detail))
-        head = (
-            f"HTTP/1.1 {status} {status.phrase}\r\n"
-            "content-type: application/problem+json\r\n"
-            f"content-length: {len(body)}\r\n"
-            "connection: close\r\n\r\n"
-        )
-        self.transport.write(head.encode() + body)
-        self.transport.close()
+        end_with_problem(self.transport, status, code, detail)
 
     def on_message_begin(self) -> None:
         self._stop_deadline()  # what has arrived with it still counts as its head
@@ -139,3 +131,16 @@ class HeaderLimits(HttpToolsProtocol):
     def _stop_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
+
+
+def end_with_problem(transport: Any, status: HTTPStatus, code: str, detail: str) -> None:
+    """Write a response with a problem to a connection that no application serves, and close it."""
+    body = msgspec.json.encode(coded_problem(status, code, detail))
+    head = (
+        f"HTTP/1.1 {status} {status.phrase}\r\n"
+        "content-type: application/problem+json\r\n"
+        f"content-length: {len(body)}\r\n"
+        "connection: close\r\n\r\n"
+    )
+    transport.write(head.encode() + body)
+    transport.close()

@@ -16,15 +16,14 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import msgspec
 import structlog
 from msgspec import Struct
 from uvicorn.protocols.utils import get_remote_addr
 from uvicorn.server import ServerState
 
+from api.http.header_limits import end_with_problem
 from api.metrics import Metrics
 from wire.error_codes.catalogue import code_of_status
-from wire.error_codes.problems import coded_problem
 
 log = structlog.get_logger()
 PATH = "/srmain/phones/"
@@ -274,15 +273,7 @@ class PhoneWebsocket(asyncio.Protocol):
     def _refuse(self, refused: Refused) -> None:
         self._phones.refuse(refused)
         status = refused.status
-        body = msgspec.json.encode(coded_problem(status, code_of_status(status), str(refused)))
-        head = (
-            f"HTTP/1.1 {status} {status.phrase}\r\n"
-            "content-type: application/problem+json\r\n"
-            f"content-length: {len(body)}\r\n"
-            "connection: close\r\n\r\n"
-        )
-        self.transport.write(head.encode() + body)
-        self.transport.close()
+        end_with_problem(self.transport, status, code_of_status(status), str(refused))
 
 
 class _NodeSide(asyncio.Protocol):
