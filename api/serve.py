@@ -91,8 +91,9 @@ async def serve(settings: Settings) -> None:
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         page = MetricsPage(services.metrics.registry)
         health = create_health_app(services.readiness, page)
-        await stack.enter_async_context(_serving(health_server(settings, health)))
-        await _serve_until_signal(server(settings, app, services.phone_websockets))
+        await _serve_until_signal(
+            server(settings, app, services.phone_websockets), health_server(settings, health)
+        )
 
 
 async def create_configured_account(
@@ -145,7 +146,11 @@ class ListenFailed(Exception):
 
 
 class _Server(uvicorn.Server):
-    """A server that says why it cannot listen, where uvicorn ends the process."""
+    """A server that says why it cannot listen, where uvicorn ends the process.
+
+    It leaves signals to its caller: uvicorn would raise them again when it has ended, which kills
+    the process.
+    """
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -162,33 +167,28 @@ class _Server(uvicorn.Server):
         finally:
             self.is_decided.set()
 
-
-class _InnerServer(_Server):
-    """A server beside the one that handles signals."""
-
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave them to the other server."""
         yield
 
 
 @asynccontextmanager
-async def _serving(running: _InnerServer) -> AsyncIterator[None]:
-    """Serve within the context; raises ListenFailed."""
+async def _serving(running: _Server) -> AsyncIterator[asyncio.Task[None]]:
+    """Serve within the context, and provide the task that serves; raises ListenFailed."""
     task = asyncio.create_task(running.serve())
     try:
         await running.is_decided.wait()
         if not running.started:
             await task
-        yield
+        yield task
     finally:
         running.should_exit = True
         await task
 
 
-def health_server(settings: Settings, app: object) -> _InnerServer:
+def health_server(settings: Settings, app: object) -> _Server:
     """Return the server of health and metrics, at a port that customers do not reach."""
-    return _InnerServer(
+    return _Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # an ASGI application
             host=settings.api_metrics_host,
@@ -204,16 +204,17 @@ def health_server(settings: Settings, app: object) -> _InnerServer:
     )
 
 
-async def _serve_until_signal(running: uvicorn.Server) -> None:
+async def _serve_until_signal(customers: _Server, health: _Server) -> None:
     """Serve until a signal, and return, so that everything else is closed in order.
 
-    uvicorn raises the signal again when it has ended: without a handler that would kill the
-    process.
+    The health server starts last: what asks it whether the process is ready sends requests of
+    customers next.
     """
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, setattr, running, "should_exit", True)
-    await running.serve()
+        loop.add_signal_handler(number, setattr, customers, "should_exit", True)
+    async with _serving(customers) as task, _serving(health):
+        await task
 
 
 def server(
@@ -221,7 +222,7 @@ def server(
     app: object,
     phones: PhoneWebsockets,
     protocol: type[HeaderLimits] = HeaderLimits,
-) -> uvicorn.Server:
+) -> _Server:
     """Return the HTTP server of an application, and of phones' websockets."""
 
     def websocket(server_state: ServerState, **_: object) -> PhoneWebsocket:

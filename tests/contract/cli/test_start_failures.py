@@ -87,6 +87,15 @@ def test_a_port_of_the_rest_layer_is_taken(tmp_path: Path, setting: str, taken_p
     assert said.endswith("\n  cannot_listen: `switchroom error show cannot_listen` explains it\n")
 
 
+def test_health_is_served_last(tmp_path: Path, taken_port: str) -> None:
+    """A process that says it is ready listens for customers already."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        health = str(other.getsockname()[1])
+        ports = dict(zip(PORTS, (taken_port, health), strict=True))
+        said = start("api", tmp_path, ports)
+    assert said.startswith(f"can't listen at 127.0.0.1:{taken_port}: ")
+
+
 def test_a_port_of_the_gateway_is_taken(tmp_path: Path, taken_port: str) -> None:
     """Address, reason and settings are named."""
     said = start("streams", tmp_path, {"SWITCHROOM_STREAMS_PORT": taken_port})
