@@ -88,7 +88,8 @@ class Engine:
             telemetry = await stack.enter_async_context(open_telemetry(os.environ))
             clock = LoopClock(asyncio.get_running_loop())
             context = EngineContext(store, clock, telemetry.metrics, engine=self._name)
-            parts = factories.assembly(settings, stack, context, telemetry)
+            sealer = DigitSealer(self._access.tokens, os.urandom)
+            parts = factories.assembly(settings, stack, context, telemetry, sealer)
             clips = await factories.clip_cache(parts)
             targets = callback_factory.account_settings(settings, store)
             stopped = StoppedAccounts(store.dial_policies)
@@ -118,7 +119,6 @@ class Engine:
             archive = await connections.archive(settings)
             access = replace(self._access, clock=lambda: _store_time_s(clock))
             peers = await stack.enter_async_context(open_peer_client(leases, access))
-            sealer = DigitSealer(access.tokens, os.urandom)
             knowledge = NodeKnowledge(members, peers, sealer, lambda: clock.offset_ms)
             nodes = NodeManager(
                 NodeDependencies(

@@ -1,6 +1,5 @@
 """Builds the parts of an engine from its settings; `engine.py` connects them."""
 
-import os
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -71,6 +70,7 @@ class Assembly(Struct, frozen=True):
     telemetry: Telemetry
     attempts: AttemptWriter
     lookups: Lookups  # of customers' names
+    sealer: DigitSealer
 
 
 def store(settings: Settings) -> RedisStore:
@@ -96,7 +96,11 @@ def store(settings: Settings) -> RedisStore:
 
 
 def assembly(
-    settings: Settings, stack: AsyncExitStack, context: EngineContext, telemetry: Telemetry
+    settings: Settings,
+    stack: AsyncExitStack,
+    context: EngineContext,
+    telemetry: Telemetry,
+    sealer: DigitSealer,
 ) -> Assembly:
     if telemetry.traces is not None:
         context = replace(context, link_call=telemetry.traces.link_call)
@@ -107,7 +111,8 @@ def assembly(
     stack.push_async_callback(attempts.close)
     threads = ThreadPoolExecutor(CUSTOMERS_THREADS, "customers-names")
     stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # a name may be slow
-    return Assembly(settings, stack, context, telemetry, attempts, Lookups(look_up, threads))
+    lookups = Lookups(look_up, threads)
+    return Assembly(settings, stack, context, telemetry, attempts, lookups, sealer)
 
 
 async def clip_cache(parts: Assembly) -> ClipCache:
@@ -158,7 +163,7 @@ async def io_runner(
         _action_client(parts, sessions, limits, signer_of, listener_of),
         FlowCache(store.flow, limits),
         MeteredApiRequests(api_requests(parts, sessions, signer_of, trace), parts.context.metrics),
-        DigitSealer((parts.settings.rpc_token.get_secret_value(),), os.urandom),
+        parts.sealer,
     )
     parts.stack.push_async_callback(runner.close)
     return runner
