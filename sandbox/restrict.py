@@ -21,8 +21,8 @@ _SYSTEM = (
     *("/dev/null", "/dev/zero", "/dev/urandom", "/proc/cpuinfo", "/proc/meminfo"),
     "/sys/devices/system/cpu",
 )
-# The parent's environment has its secrets.
-ENVIRONMENT = {"PYTHONPATH": str(SOURCES), "LANG": "C.UTF-8"}
+# The parent's environment has its secrets. onnxruntime reports its use to its vendor since 1.29.
+ENVIRONMENT = {"PYTHONPATH": str(SOURCES), "LANG": "C.UTF-8", "ORT_DISABLE_TELEMETRY": "1"}
 if sys.pycache_prefix:  # in an image without compiled modules: this process has compiled most
     ENVIRONMENT["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
