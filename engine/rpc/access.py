@@ -32,11 +32,14 @@ AUDITED_PATHS = tuple(
         "erasures",
         "events/groups",
         "flows",
+        "listeners",
         "nodes",
         "recordings",
         "requests",
         "routes",
+        "slots",
         "terms",
+        "webhooks",
     )
 )  # settings of accounts and of the platform
 

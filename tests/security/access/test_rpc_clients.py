@@ -10,7 +10,8 @@ import structlog
 from pydantic import ValidationError
 
 from engine.app.connections import rpc_access
-from engine.rpc.access import RpcAccess, RpcClient
+from engine.rpc.access import AUDITED_PATHS, RpcAccess, RpcClient
+from engine.rpc.operations import OPERATIONS
 from tests.harness.rpc.scene import CALL, TOKEN, RpcScene
 from tests.harness.settings import SECRET, read_settings
 
@@ -74,6 +75,14 @@ async def test_each_write_names_its_client(scene: RpcScene) -> None:
             assert (await scene.request("PUT", "/terms/acme", {}, **by(token)))[0] == 200
     writes = [each["client"] for each in lines if each["event"] == "rpc write"]
     assert writes == ["crm", "rpc_token"]
+
+
+def test_each_setting_is_audited() -> None:
+    """Other requests than reads are about live calls and events, or are those of engines."""
+    others = ("/calls", "/document-checksums", "/events/ack", "/peers")
+    paths = [f"/rpc/v1{each.path}" for each in OPERATIONS if each.method != "get"]
+    left = [each for each in paths if not each.startswith(AUDITED_PATHS)]
+    assert [each for each in left if not each.removeprefix("/rpc/v1").startswith(others)] == []
 
 
 async def test_an_unknown_token_is_no_client(scene: RpcScene) -> None:
