@@ -34,7 +34,7 @@ TRUNK_PORT = 5080
 SHORT_S = 1
 LONG_S = 35  # SIPp is silent: after 45 s the PBX would hang up
 CERTIFICATES = ("docs/operations/certificates.sh", ".tls")
-SERVERS = ("engine", "pbx", "valkey")
+SERVERS = ("engine", "pbx", "valkey", "streams", "speech")
 NOTHING_TRIED = """nothing was started, because no Docker engine with compose answers.
 The same installation runs as processes: .venv/bin/pytest tests/live/cluster/test_tls_stack.py"""
 run = partial(compose.run, "--file", "docker-compose.yml", "--file", "docker-compose.tls.yml")

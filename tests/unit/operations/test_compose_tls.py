@@ -99,6 +99,8 @@ def test_servers_have_certificates(env: Mapping[str, str]) -> None:
     for name in lab.ENGINES:
         assert SERVICES[name]["volumes"] == ["./.tls/engine:/tls:ro"]
         assert "https://127.0.0.1" in SERVICES[name]["healthcheck"]["test"][-1]
+    for name in ("streams", "speech"):
+        assert SERVICES[name]["volumes"] == [f"./.tls/{name}:/tls:ro"]
 
 
 def test_phones_use_tls_and_srtp(env: Mapping[str, str]) -> None:

@@ -64,7 +64,7 @@ RESTRICTIONS = {
     "PrivateDevices": "true",
     "SystemCallFilter": "~@privileged",
     "SystemCallArchitectures": "native",
-    "IPAddressDeny": "169.254.169.254 fd00:ec2::254",
+    "IPAddressDeny": "169.254.169.254 100.100.100.200 192.0.0.192 fd00:ec2::254",
 }
 
 
