@@ -60,7 +60,7 @@ chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live cal
 	@$(PYTHON) -m tools.chaos
 	@$(PYTHON) -m tools.chaos.streams
 
-fraud-drill: $(INSTALLED) tools  ## try for a minute to call costly numbers in four ways; none may reach the carrier
+fraud-drill: $(INSTALLED) tools  ## try for a minute to call costly numbers in six ways; none may reach the carrier
 	@$(PYTHON) -m tools.drills fraud
 
 load-drill: $(INSTALLED) tools  ## strangers and a customer take all they can get; other customers notice nothing

@@ -9,7 +9,8 @@ from dev.setup.debian import ensure_packages
 
 RULES = Path(__file__).parents[3] / "docs/operations/firewall.nft"
 INNER = (
-    *("tcp dport { 5038, 8088 }", "tcp dport 8070", "tcp dport 8095", "tcp dport 8096"),
+    *("tcp dport 5038", "tcp dport 8088"),
+    *("tcp dport 8070", "tcp dport 8095", "tcp dport 8096"),
     *("udp dport 5060", "tcp dport 5060"),
 )
 OWN_NETWORK = ("unshare", "--map-root-user", "--net", "--")
