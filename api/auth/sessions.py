@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from api.auth.tokens import ALGORITHM, OPTIONS, key_name
 from api.common.clock import Clock
+from api.http.request_middleware import SESSION_COOKIE
 
 CSRF_HEADER = "X-CSRF-Token"
 SESSION_S = 3_600
@@ -114,4 +115,4 @@ class ConsoleSessions:
 
 def cookie_name(request: Request) -> str:
     """Return the name, with the port: browsers send a cookie to all ports of a host."""
-    return f"switchroom_session_{request.url.port or request.url.scheme}"
+    return f"{SESSION_COOKIE}{request.url.port or request.url.scheme}"

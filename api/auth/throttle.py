@@ -7,6 +7,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 from api.common.bounded_dict import BoundedDict
@@ -73,6 +74,7 @@ class Throttle:
         return max(0, until_ms - self._now_ms()) if count >= MAX_FAILURES else 0
 
 
+@lru_cache(4_096)  # each new connection asks for those of all that are open
 def network_of(address: str) -> str:
     """Return an IPv4 address, or the /64 of an IPv6 address."""
     try:

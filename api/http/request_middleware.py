@@ -20,8 +20,10 @@ from wire.error_codes.page import PAGE_POLICY
 from wire.programs.docs_address import ERROR_PATH
 
 log = structlog.get_logger()
+SESSION_COOKIE = "switchroom_session_"  # the beginning of its name
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
 _BLANK_OF_NUMBER = re.compile(rb"=(?:\+|%20)+(?=[0-9(])")
+_SESSION_COOKIE = SESSION_COOKIE.encode()
 _POLICY = b"content-security-policy"
 _CACHING = b"cache-control"
 _CONTENT_POLICY = b"default-src 'none'; frame-ancestors 'none'"
@@ -66,6 +68,7 @@ class RequestMiddleware:
         structlog.contextvars.bind_contextvars(request_id=request_id)
         work_of.set(STRANGERS)  # until a key authenticates it
         scope["query_string"] = _with_plus(scope["query_string"])
+        scope["headers"] = [_with_our_cookies(*each) for each in scope["headers"]]
 
         async def send_with_id(message: Message) -> None:
             nonlocal status, is_complete
@@ -123,6 +126,18 @@ class RequestMiddleware:
 
 def _with_plus(query: bytes) -> bytes:
     return _BLANK_OF_NUMBER.sub(b"=%2B", query)
+
+
+def _with_our_cookies(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Leave out cookies of others, and in quotes, which ours have not.
+
+    FastAPI reads all cookies of each request, and Python before 3.11.10 and 3.12.6 takes quadratic
+    time for those in quotes (CVE-2024-7592).
+    """
+    if name == b"cookie":
+        cookies = (each for each in value.split(b";") if each.strip().startswith(_SESSION_COOKIE))
+        value = b";".join(each for each in cookies if b'"' not in each)
+    return name, value
 
 
 def route_of(scope: Scope) -> str:
