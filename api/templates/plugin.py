@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from api.accounts.usage import UsageStore
 from api.common.clock import Clock
+from api.common.fair_slots import FairTurns
 from api.common.token_buckets import Rate, TokenBuckets
 from api.db.database import Database
 from api.db.row_quota import RowQuota
@@ -17,7 +18,7 @@ from api.templates.service import TemplateService
 from api.templates.statuses import StatusStore
 from api.templates.store import TemplateStore, template_limit
 from api.templates.sync import StatusSync
-from api.templates.webhook import Webhook
+from api.templates.webhook import LARGE_BODIES, Webhook
 
 
 class TemplateSlice(Struct, frozen=True):
@@ -26,6 +27,7 @@ class TemplateSlice(Struct, frozen=True):
     media: Media
     sync: StatusSync
     webhook: Webhook
+    large_bodies: FairTurns  # of notifications, by network
 
 
 def build(
@@ -51,4 +53,5 @@ def build(
         media=Media(messages),
         sync=StatusSync(statuses, platform, now_ms),
         webhook=Webhook(statuses, client),
+        large_bodies=FairTurns(LARGE_BODIES),
     )

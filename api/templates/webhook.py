@@ -6,6 +6,7 @@ secret; at setup, the platform sends a challenge that the response repeats.
 
 import hashlib
 import hmac
+import re
 from typing import Annotated
 
 import msgspec
@@ -16,11 +17,17 @@ from api.common.errors import NotFound, Unauthenticated
 from api.messaging_platform.client import PlatformClient
 from api.templates.statuses import StatusStore, StatusUpdate
 from wire.decoding import lenient, patterns
+from wire.programs.limit import Limit
 
 log = structlog.get_logger()
 FIELD = "message_template_status_update"
 PREFIX = "sha256="
+_SIGNATURE = re.compile(f"{PREFIX}[0-9a-f]{{64}}")
 MAX_CHALLENGE_CHARS = 1_024
+LARGE_BODIES: Annotated[
+    int,
+    Limit("process", "wait", "Notifications of more than 64 KB at once, one of each network."),
+] = 8
 # What a database can store: signed or not, the text comes from outside.
 _Text = Annotated[str, Meta(pattern=r"^[^\x00]*" + patterns.END, max_length=1_024)]
 _Seconds = Annotated[int, Meta(ge=0, lt=2**40)]
@@ -68,16 +75,23 @@ class Webhook(Struct, frozen=True):
             raise Unauthenticated("the verify token is not ours", "bad_verify_token")
         return challenge[:MAX_CHALLENGE_CHARS]
 
+    def check_header(self, signature: str) -> None:
+        """Check that the header can be a signature; raises Unauthenticated or NotFound."""
+        self._secret()
+        if not _SIGNATURE.fullmatch(signature):
+            raise _bad_signature()
+
     def verify_signature(self, body: bytes, signature: str) -> None:
         """Check that the platform signed the body; raises Unauthenticated or NotFound."""
+        expected = PREFIX + hmac.new(self._secret(), body, hashlib.sha256).hexdigest()
+        if not hmac.compare_digest(signature.encode(), expected.encode()):
+            raise _bad_signature()
+
+    def _secret(self) -> bytes:
         secret = self.client.settings.app_secret
         if secret is None:
             raise NotFound("no webhook of the messaging platform is set up")
-        expected = (
-            PREFIX + hmac.new(secret.get_secret_value().encode(), body, hashlib.sha256).hexdigest()
-        )
-        if not hmac.compare_digest(signature.encode(), expected.encode()):
-            raise Unauthenticated("the signature is missing or wrong", "bad_signature")
+        return secret.get_secret_value().encode()
 
     async def process(self, body: bytes) -> int:
         """Apply the template statuses of a notification; return how many templates changed."""
@@ -92,6 +106,10 @@ class Webhook(Struct, frozen=True):
     async def _apply(self, business_id: str, update: StatusUpdate) -> int:
         accounts = self.client.accounts_of(business_id)
         return sum([await self.statuses.apply_update(account, update) for account in accounts])
+
+
+def _bad_signature() -> Unauthenticated:
+    return Unauthenticated("the signature is missing or wrong", "bad_signature")
 
 
 def _status_update(change: PlatformNotificationChange, at_s: int) -> StatusUpdate | None:

@@ -1,12 +1,14 @@
 """Template statuses by webhook: signed, in any order."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 from tests.harness.api.manual_clock import ManualClock
 from tests.harness.api.templates.messaging import BASE, LISTED, Messaging
 from tests.harness.customers import msgapp_faults as faults
 from tests.harness.customers.msgapp_names import SECRET, VERIFY, signed, status_webhook
+from tests.harness.until import until
 
 HOOK = "/srmain/msgapp-webhook"
 SYNC = f"{BASE}/sync-status"
@@ -139,6 +141,47 @@ async def test_invalid_notifications(one: Messaging) -> None:
     padding = {"object": "x" * 3_000_000, "entry": []}
     assert await notify(one, *signed(padding)) == (200, {"noted": 0})
     assert (await notify(one, *signed({**padding, "more": "x" * 200_000})))[0] == 413
+
+
+class SlowBody:
+    """A signed body in parts, which ends when it may."""
+
+    def __init__(self) -> None:
+        self.read = 0  # parts
+        self.may_end = asyncio.Event()
+        self.body, self.headers = signed({"object": "x" * 200_000, "entry": []})
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        for part in (self.body[:100_000], self.body[100_000:-1], self.body[-1:]):
+            self.read += 1
+            if self.read == 3:
+                await self.may_end.wait()
+            yield part
+
+    async def send(self, msgapp: Messaging) -> int:
+        post = msgapp.rest.client.post
+        return (await post(HOOK, content=self.parts(), headers=self.headers)).status_code
+
+
+async def test_large_bodies_of_one_network_are_read_in_turn(one: Messaging) -> None:
+    """What may be forged takes the memory of one; small ones are not delayed."""
+    first, second = SlowBody(), SlowBody()
+    async with asyncio.TaskGroup() as group:
+        sent = [group.create_task(each.send(one)) for each in (first, second)]
+        await until(lambda: (first.read, second.read) == (3, 1))
+        assert (await notify(one, *signed({"entry": []})))[0] == 200
+        assert second.read == 1
+        first.may_end.set()
+        second.may_end.set()
+    assert [each.result() for each in sent] == [200, 200]
+
+
+async def test_what_cannot_be_signed_is_not_read(one: Messaging) -> None:
+    """It is refused by its header."""
+    for signature in ("", "sha256=", f"sha1={'0' * 64}", f"sha256={'0' * 63}"):
+        body = SlowBody()
+        body.headers["X-Hub-Signature-256"] = signature
+        assert (await body.send(one), body.read) == (401, 0), signature
 
 
 async def test_the_challenge_is_returned(one: Messaging) -> None:
