@@ -6,16 +6,11 @@ who reached it could take all connections, and engines could not connect.
 
 # ruff: noqa: INP001 - beside a script, not a package
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from string import ascii_letters
 
 from access import check_apart, permit_only
 
-# What Asterisk serves beside /ws. Each restriction whose path is a prefix applies: with one of `/`,
-# REST layers would need the addresses of engines.
-ENGINES_PATHS = (
-    "ari", "media", "rawman", "arawman", "manager", "amanager", "mxml", "amxml", "httpstatus",
-    "static", "metrics", "phoneprov",
-)  # fmt: skip
 _MODULES = """
 ; --- phones in browsers (PBX_PHONE_WEBSOCKET)
 load = res_crypto.so
@@ -58,7 +53,7 @@ _G711 = ("ulaw", "alaw")
 def phone_websocket(known: Mapping[str, str]) -> dict[str, str]:
     """Return the placeholders of the websocket transport, empty without it."""
     if known["PHONE_WEBSOCKET"] != "yes":
-        access = _restriction("", "ENGINES", known)
+        access = _restriction("/", "ENGINES", known["ENGINES"])
         names = ("WS_MODULES", "WS_TRANSPORT", "BROWSER_TEMPLATE", "ICE_CANDIDATES")
         empty = dict.fromkeys(names, "")
         return {**empty, "HTTP_ACCESS": access, "ICE": "no"}
@@ -69,12 +64,7 @@ def phone_websocket(known: Mapping[str, str]) -> dict[str, str]:
         "BROWSER_TEMPLATE": _TEMPLATE.format(
             **known, OFFER_ORDER="" if known["BROWSER_CODECS"].startswith(_G711) else _OWN_ORDER
         ),
-        "HTTP_ACCESS": "\n".join(
-            (
-                *(_restriction(path, "ENGINES", known) for path in ENGINES_PATHS),
-                _restriction("ws", "PHONE_PROXIES", known),
-            )
-        ),
+        "HTTP_ACCESS": "\n".join(_restrictions(known)),
         "ICE": "yes",
         "ICE_CANDIDATES": _external_candidate(known["SIP_BIND"], known["EXTERNAL_ADDRESS"]),
     }
@@ -98,8 +88,22 @@ def _external_candidate(own: str, external: str) -> str:
     return f"\n[ice_host_candidates]\n{own} => {external},include_local_address\n"
 
 
-def _restriction(path: str, setting: str, known: Mapping[str, str]) -> str:
-    return f"[/{path}]\ntype = restriction\n{permit_only(setting, known[setting])}"
+def _restrictions(known: Mapping[str, str]) -> Iterator[str]:
+    """Yield which addresses may request which paths: REST layers /ws, and engines all others.
+
+    Asterisk finds the handler of a path without regard to case, after it has compared the path with
+    restrictions letter by letter; all whose path is a prefix apply. So a handler is restricted by
+    its first letter, in both cases, and no list of handlers has to be complete.
+    """
+    networks = {setting: known[setting] for setting in ("ENGINES", "PHONE_PROXIES")}
+    for letter in ascii_letters:
+        setting = "PHONE_PROXIES" if letter in "wW" else "ENGINES"
+        yield _restriction(f"/{letter}", setting, networks[setting])
+    yield _restriction("/", "ENGINES", ",".join(networks.values()))
+
+
+def _restriction(path: str, setting: str, networks: str) -> str:
+    return f"[{path}]\ntype = restriction\n{permit_only(setting, networks)}"
 
 
 def _transport(protocol: str, known: Mapping[str, str]) -> str:

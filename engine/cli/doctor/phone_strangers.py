@@ -4,6 +4,7 @@ Asterisk checks no origin of a websocket. It has one limit of connections for AR
 of phones, so strangers who hold them all keep engines from the node.
 """
 
+import asyncio
 from ipaddress import ip_address
 
 import aiohttp
@@ -14,6 +15,8 @@ from engine.cli.doctor.result import Finding, failure, ok, warning
 TIMEOUT_S = 5.0
 _SWITCHING = 101
 _FOREIGN = "https://doctor.invalid"  # the origin of a page of others
+# Asterisk finds a handler without regard to case, and the restrictions of its http.conf have one.
+_SPELLINGS = ("/ws", "/WS", "/Ws", "/wS", "/ws/", "//ws", "/%77s")
 
 
 async def check_strangers(name: str, ari: URL, sip_host: str) -> list[Finding]:
@@ -40,19 +43,27 @@ async def check_strangers(name: str, ari: URL, sip_host: str) -> list[Finding]:
 
 
 async def _status(ari: URL) -> int | None:
-    """Return how a phone's websocket of a page of others is answered; None if nothing answers."""
+    """Return how a phone's websocket of a page of others is answered; None if nothing answers.
+
+    It is open if one spelling of its path opens it; else the usual one counts.
+    """
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
     # It is sent no secret, and its certificate may name another host.
     connector = aiohttp.TCPConnector(ssl=False)
     async with aiohttp.ClientSession(timeout=timeout, connector=connector) as http:
-        try:
-            url = ari.with_path("/ws")
-            async with http.ws_connect(url, protocols=["sip"], origin=_FOREIGN):
-                return _SWITCHING
-        except aiohttp.WSServerHandshakeError as error:
-            return error.status
-        except (aiohttp.ClientError, OSError, TimeoutError):
-            return None
+        urls = (ari.with_path(path, encoded=True) for path in _SPELLINGS)
+        usual, *others = await asyncio.gather(*(_handshake(http, url) for url in urls))
+    return _SWITCHING if _SWITCHING in others else usual
+
+
+async def _handshake(http: aiohttp.ClientSession, url: URL) -> int | None:
+    try:
+        async with http.ws_connect(url, protocols=["sip"], origin=_FOREIGN):
+            return _SWITCHING
+    except aiohttp.WSServerHandshakeError as error:
+        return error.status
+    except (aiohttp.ClientError, OSError, TimeoutError):
+        return None
 
 
 def is_loopback(host: str) -> bool:

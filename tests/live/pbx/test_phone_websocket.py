@@ -28,14 +28,37 @@ async def pbx(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TlsPbx]
         yield found
 
 
-async def status(pbx: TlsPbx, path: str, address: str) -> int:
-    """Return the status of a request from an address."""
-    connector = aiohttp.TCPConnector(local_addr=(address, 0), ssl=pbx.files.trust)
-    async with (
-        aiohttp.ClientSession(connector=connector) as session,
-        session.get(pbx.url + path) as reply,
-    ):
-        return reply.status
+async def status(pbx: TlsPbx, target: str, address: str) -> int:
+    """Return the status of a request from an address, with a target that no client corrects."""
+    port = pbx.ports.ari
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", port, ssl=pbx.files.trust, local_addr=(address, 0)
+    )
+    writer.write(f"GET {target} HTTP/1.1\r\nHost: pbx\r\nConnection: close\r\n\r\n".encode())
+    line = await reader.readline()
+    writer.close()
+    return int(line.split()[1])
+
+
+def spellings(handler: str) -> set[str]:
+    """Return targets that Asterisk takes for a path: case does not count."""
+    found = {handler, handler.upper(), handler.title(), handler[0].upper() + handler[1:]}
+    found |= {handler[0] + handler[1:].upper(), handler.swapcase()}
+    return {f"/{each}{end}" for each in found for end in ("", "/", "?a=1", "/x", "%00")}
+
+
+def disguises(handler: str) -> set[str]:
+    """Return targets that others take for a path, and Asterisk for none."""
+    first = f"%{ord(handler[0]):02x}"
+    rest = handler[1:]
+    paths = (
+        f"//{handler}",
+        f"/./{handler}",
+        f"/x/../{handler}",
+        f"/{first}{rest}",
+        f"/%2f{handler}",
+    )
+    return {*paths, handler, f"http://pbx/{handler}", f"/{first.upper()}{rest.upper()}"}
 
 
 async def test_a_phone_registers_and_is_called(pbx: TlsPbx) -> None:
@@ -95,14 +118,20 @@ async def call(pbx: TlsPbx, agent: str) -> None:
 
 
 async def test_each_path_has_its_clients(pbx: TlsPbx) -> None:
-    """/ws is for REST layers, every other path for engines, and phones reach none."""
+    """/ws is for REST layers, every other path for engines, and phones reach none.
+
+    However it is spelled: restrictions are compared by case, and handlers are not.
+    """
     shown = await pbx.cli("http show status")
-    paths = set(re.findall(r"^(/[a-z]*)", shown, re.MULTILINE)) - {"/"}
-    assert {"/ari", "/ws"} <= paths
-    for path in paths - {"/ws"} | {"/httpstatus"}:
-        assert await status(pbx, path, PROXY) == 403, path
-        assert await status(pbx, path, PHONE) == 403, path
-    assert await status(pbx, "/ari/asterisk/ping", ENGINE) == 401  # it is asked for its password
-    assert await status(pbx, "/ws", PROXY) == 426  # it upgrades to a websocket
-    for address in (ENGINE, PHONE):
-        assert await status(pbx, "/ws", address) == 403
+    handlers = set(re.findall(r"^/([a-z]+)", shown, re.MULTILINE))
+    assert {"ari", "media", "rawman", "ws"} <= handlers
+    for handler in handlers | {"httpstatus", "static", "phoneprov", "metrics"}:
+        for address in {ENGINE, PROXY, PHONE} - {PROXY if handler == "ws" else ENGINE}:
+            for target in spellings(handler):
+                assert await status(pbx, target, address) == 403, (target, address)
+            for target in disguises(handler):
+                assert await status(pbx, target, address) in {400, 403, 404}, (target, address)
+    for target in ("/ari/asterisk/ping", "/ARI/asterisk/ping"):
+        assert await status(pbx, target, ENGINE) == 401  # it is asked for its password
+    for target in ("/ws", "/WS"):
+        assert await status(pbx, target, PROXY) == 426  # it upgrades to a websocket

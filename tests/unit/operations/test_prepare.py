@@ -40,6 +40,7 @@ def test_only_engines_are_permitted(prepare: ModuleType) -> None:
 
 
 BROWSERS = {"PBX_PHONE_WEBSOCKET": "yes"}
+LOCAL = "127.0.0.1/32,::1/128"
 
 
 @pytest.mark.parametrize(
@@ -305,6 +306,29 @@ def test_the_order_of_codecs_of_browsers(prepare: ModuleType, codecs: str, is_ow
     assert ("outgoing_call_offer_pref = local_merge" in template) is is_own
 
 
+def permitted(access: str, path: str) -> list[str]:
+    """Return the networks of each restriction of a path, as Asterisk compares it: by case."""
+    sections = access.removeprefix("[").split("\n[")
+    found = (each.partition("]\n") for each in sections)
+    return [
+        options.rpartition("permit = ")[2]
+        for prefix, _, options in found
+        if path.startswith(prefix)
+    ]
+
+
+@pytest.mark.parametrize("handler", ["ari", "media", "RAWMAN", "Phoneprov", "zzz"])
+def test_every_other_path_is_for_engines(prepare: ModuleType, handler: str) -> None:
+    """Also one that no list knows; an empty or encoded name is no handler's."""
+    access = prepare.values(Path("/x"), BROWSERS)["HTTP_ACCESS"]
+    for spelling in (handler, handler.lower(), handler.upper(), handler.swapcase()):
+        assert LOCAL in permitted(access, f"/{spelling}")
+    for path in ("/", "//ari", "/%61ri", "/%77s", "/./ws"):
+        assert permitted(access, path) == [f"{LOCAL},127.0.0.2/32"]
+    closed = prepare.values(Path("/x"), {})["HTTP_ACCESS"]
+    assert permitted(closed, f"/{handler}") == [LOCAL]
+
+
 def test_only_rest_layers_reach_the_websocket(prepare: ModuleType) -> None:
     """Not the phones' networks, and by default only one on this machine, with its own address."""
     own = {"PBX_AGENT_NETS": "198.51.100.0/24"}
@@ -314,8 +338,8 @@ def test_only_rest_layers_reach_the_websocket(prepare: ModuleType) -> None:
     ):
         given = BROWSERS | own | ({"PBX_PHONE_PROXIES": proxies} if proxies else {})
         found = prepare.values(Path("/x"), given)
-        _, _, websocket = found["HTTP_ACCESS"].partition("[/ws]\n")
-        assert websocket.splitlines()[-1] == f"permit = {expected}"
+        for spelling in ("/ws", "/WS"):
+            assert permitted(found["HTTP_ACCESS"], spelling) == [expected, f"{LOCAL},{expected}"]
         assert found["AGENTS_ONLY"].splitlines()[-1] == f"permit = 198.51.100.0/24,{expected}"
 
 

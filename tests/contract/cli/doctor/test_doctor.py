@@ -17,14 +17,18 @@ from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from tests.harness.servers.valkey_cluster import PRIMARIES, ValkeyCluster
 
+OPEN = "any page in a browser opens its websocket for phones, past the REST layer"
+
 
 @asynccontextmanager
-async def asterisk(
+async def asterisk(  # noqa: PLR0913 - a test names only what it varies
     version: str = "22.10.1",
     missing: str = "",
     info: int = 200,
     sessions: int = 99,
     refers: Collection[str] = (),
+    *,
+    websocket: str = "",
 ) -> AsyncIterator[AriNode]:
     """Serve the ARI of an Asterisk with these properties."""
     pings: list[web.Request] = []
@@ -66,6 +70,8 @@ async def asterisk(
     app.router.add_get("/ari/endpoints/PJSIP", endpoints)
     app.router.add_get("/ari/asterisk/config/dynamic/res_pjsip/endpoint/{name}", endpoint)
     app.router.add_get("/ari/events", events)
+    if websocket:
+        app.router.add_get(websocket, events)
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -97,6 +103,8 @@ async def test_a_good_node_is_good() -> None:
             "accepts REFER of trunk, 1001; one with `Refer-Sub: false` crashes 22.10.1",
         ),
         ({"missing": "res_curl"}, "missing modules: res_curl"),
+        ({"websocket": "/ws"}, OPEN),
+        ({"websocket": "/WS"}, OPEN),
         ({"sessions": 4}, "room for 4 more HTTP sessions; an engine needs up to 10"),
     ],
 )
