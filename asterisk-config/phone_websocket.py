@@ -96,9 +96,9 @@ def _restrictions(known: Mapping[str, str]) -> Iterator[str]:
     its first letter, in both cases, and no list of handlers has to be complete.
     """
     networks = {setting: known[setting] for setting in ("ENGINES", "PHONE_PROXIES")}
-    for letter in ascii_letters:
-        setting = "PHONE_PROXIES" if letter in "wW" else "ENGINES"
-        yield _restriction(f"/{letter}", setting, networks[setting])
+    for initial in ascii_letters:
+        setting = "PHONE_PROXIES" if initial in "wW" else "ENGINES"
+        yield _restriction(f"/{initial}", setting, networks[setting])
     yield _restriction("/", "ENGINES", ",".join(networks.values()))
 
 

@@ -168,6 +168,7 @@ class NodeShardFactory:
             parts.service.handle_incoming,
             parts.agents.party_of,
             check_agent=parts.agents.check,
+            check_replacement=parts.service.check_replacement,
             **options,
         )
 

@@ -136,6 +136,10 @@ class CallService:
         """Start the call of an incoming channel, or reject it."""
         self._inbound.handle(shard, channel)
 
+    def check_replacement(self, shard: CallShard, channel: str, endpoint: str) -> None:
+        """Hang up a leg that has taken a place in a call if it is another account's phone."""
+        self._inbound.check_replacement(shard, channel, endpoint)
+
     async def request(self, call: str, event: ControlRequest) -> Call:
         """Apply a request to a live call and return the call once that is stored.
 

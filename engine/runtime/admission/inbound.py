@@ -41,6 +41,7 @@ MAX_NAME_LENGTH = 80
 MAX_EXTENSION = 70  # Asterisk's own maximum is 79, of which the slot takes three
 ACCOUNT_STOPPED = "account_stopped"
 BAD_ROUTE = "bad_route"  # the stored route can't be read
+OTHER_ACCOUNT = "other_account"  # the phone of one account calls a number of another
 DIAL_LOOP = "dial_loop"  # its number's route dials the number, again and again
 # Limits of the account, and what a caller gets: SIP 486 or 480. After a 503, as of a full engine,
 # carriers try the next node, where the limit is the same.
@@ -65,7 +66,7 @@ class InboundCalls:
         self._directory = directory
         self._ids = CallIdTails(context.random_bytes)
         self._rejected = context.metrics.calls.rejected.table("inbound")
-        own_codes = (BAD_ROUTE, ACCOUNT_STOPPED, DIAL_LOOP, *ACCOUNT_LIMITS)
+        own_codes = (BAD_ROUTE, ACCOUNT_STOPPED, OTHER_ACCOUNT, DIAL_LOOP, *ACCOUNT_LIMITS)
         for code in (*NODE_CODES, *ENGINE_CODES, *own_codes):
             self._rejected[code] += 0  # shown from the start, as alerts watch them
         self._tasks = BackgroundTasks()
@@ -88,6 +89,35 @@ class InboundCalls:
             return
         shard.callers.add(channel.channel)
         self._tasks.start(self._look_up(shard, channel))
+
+    def check_replacement(self, shard: CallShard, channel: str, endpoint: str) -> None:
+        """Hang up a leg that has taken a place in a call if it is another account's phone.
+
+        Asterisk has answered and bridged it already; the call goes on as at the end of any leg.
+        """
+        if self._directory is not None and self._directory.is_phone(endpoint):
+            self._tasks.start(self._check_replacement(shard, channel, endpoint, self._directory))
+
+    async def _check_replacement(
+        self, shard: CallShard, channel: str, endpoint: str, directory: Directory
+    ) -> None:
+        live_call = shard.find_by_channel(channel)
+        if live_call is None:
+            return
+        account = live_call.call.account
+        caller = await directory.agent_of(account, endpoint)
+        if caller.is_foreign:
+            self._log_foreign(account, endpoint, caller)
+            self._rejected[OTHER_ACCOUNT] += 1
+            shard.context.hang_up_channel(channel, REJECTED)
+
+    def _log_foreign(self, account: str, endpoint: str, caller: Caller) -> None:
+        log.warning(
+            "phone of another account rejected",
+            account=account,
+            endpoint=endpoint,
+            owner=caller.owner,
+        )
 
     def _pass_on(
         self, shard: CallShard, channel: IncomingChannel, code: str, by_trunk: bool
@@ -157,8 +187,16 @@ class InboundCalls:
             return
         now, route = self._clock.now_ms(), found.route
         policy = context.endpoints.policy
+        if channel.agent.is_foreign:
+            self._log_foreign(route.account, channel.endpoint, channel.agent)
+            self._refuse(shard, channel, OTHER_ACCOUNT, REJECTED)
+            return
         if policy is not None and policy.is_stopped(route.account):
-            log.info("call of a stopped account rejected", account=route.account)
+            log.info(
+                "call of a stopped account rejected",
+                account=route.account,
+                endpoint=channel.endpoint,
+            )
             self._refuse(shard, channel, ACCOUNT_STOPPED, REJECTED)
             return
         new = self._settings.new_call(context, route.account, self._ids.new(now), now)
@@ -168,7 +206,12 @@ class InboundCalls:
             self._refuse(shard, channel, DIAL_LOOP, REJECTED)
             return
         if policy is not None and (limit := policy.admit_inbound(call.account)):
-            log.info("call over a limit of its account", account=call.account, code=limit)
+            log.info(
+                "call over a limit of its account",
+                account=call.account,
+                code=limit,
+                endpoint=channel.endpoint,
+            )
             self._refuse(shard, channel, limit, ACCOUNT_LIMITS[limit])
             return
         if channel.is_late_offer:

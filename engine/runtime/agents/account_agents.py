@@ -17,11 +17,16 @@ AGENTS_PER_STEP = 250  # decoded before other work takes its turn
 
 
 class Caller(Struct, frozen=True):
-    """The agent that calls from an endpoint, with its caller id and name; empty: no agent."""
+    """The agent that calls from an endpoint, with its caller id and name; empty: no agent.
+
+    A foreign phone is not the called account's; `owner` is whose it is, empty if it is no one's.
+    """
 
     agent_id: str = ""
     caller_id: str = ""
     name: str = ""
+    is_foreign: bool = False
+    owner: str = ""
 
 
 class AccountAgents:

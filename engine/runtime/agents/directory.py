@@ -13,7 +13,7 @@ from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
 from engine.runtime.pbx.trunks import trunk_name
 from engine.store.errors import StoreDown
 from engine.store.store import Store
-from wire.agents import Agent
+from wire.agents import Agent, account_of_endpoint, phone_name
 from wire.decoding.messages import decode_message
 
 log = structlog.get_logger()
@@ -60,24 +60,24 @@ class Directory:
 
     def known_caller(self, account: str, endpoint: str) -> Caller | None:
         """Return the agent that calls from an endpoint; None: not cached, see `agent_of`."""
-        if not endpoint or self.is_trunk(endpoint):
+        if not self.is_phone(endpoint):
             return Caller()
         agents = self._agents.get_fresh(account)
         if agents is None:
             return None
-        if caller := self._documented(account, agents.value, endpoint):
+        if caller := agents.value.caller(endpoint):
             return caller
         owner = self._owners.get_fresh(endpoint)
-        return self._by_template(account, endpoint, owner.value) if owner else None
+        return self._undocumented(account, agents.value, endpoint, owner.value) if owner else None
 
     async def agent_of(self, account: str, endpoint: str) -> Caller:
         """Return the agent of an account that calls from an endpoint."""
-        if not endpoint or self.is_trunk(endpoint):
+        if not self.is_phone(endpoint):
             return Caller()
         agents = await self._agents_of(account)
-        if caller := self._documented(account, agents, endpoint):
+        if caller := agents.caller(endpoint):
             return caller
-        return self._by_template(account, endpoint, await self._owner(endpoint))
+        return self._undocumented(account, agents, endpoint, await self._owner(endpoint))
 
     async def update(self, account: str) -> AccountAgents:
         """Read now what has changed of an account's agents, and return them; raises StoreDown."""
@@ -101,6 +101,10 @@ class Directory:
         """Return whether an agent had a document when the account's agents were last read."""
         agents = self._agents.get_stale(account)
         return agents is not None and agent_id in agents.value
+
+    def is_phone(self, endpoint: str) -> bool:
+        """Return whether an endpoint is that of a phone, which belongs to an account."""
+        return bool(phone_name(endpoint)) and not self.is_trunk(endpoint)
 
     def is_trunk(self, endpoint: str) -> bool:
         """Return whether an endpoint is a trunk's, also between nodes, and so no agent's."""
@@ -159,13 +163,19 @@ class Directory:
             last = self._owners.get_stale(endpoint)
             return last.value if last else None
 
-    def _documented(self, account: str, agents: AccountAgents, endpoint: str) -> Caller | None:
-        """Return the agent of a document, or nobody if the template can stand for no other."""
-        if caller := agents.caller(endpoint):
-            return caller
+    def _undocumented(
+        self, account: str, agents: AccountAgents, endpoint: str, owner: str | None
+    ) -> Caller:
+        """Return who calls an account from a phone that no document of its agents names."""
         agent_id = self._template.agent_id(account, endpoint)
-        return Caller() if not agent_id or agent_id in agents else None
+        named = account_of_endpoint(endpoint)
+        if owner is None and (named == account or (agent_id and not _is_named(agent_id, named))):
+            owner = account
+        if owner != account:
+            return Caller(is_foreign=True, owner=owner or named)
+        return Caller("" if agent_id in agents else agent_id)
 
-    def _by_template(self, account: str, endpoint: str, owner: str | None) -> Caller:
-        is_foreign = owner not in {None, account}
-        return Caller() if is_foreign else Caller(self._template.agent_id(account, endpoint))
+
+def _is_named(agent_id: str, account: str) -> bool:
+    """Return whether the agent's id of a template is another account's name and its phone's."""
+    return bool(account) and "-" in agent_id

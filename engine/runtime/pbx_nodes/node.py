@@ -60,6 +60,14 @@ class IncomingChannel(Struct, frozen=True):
 PeerDigits = Callable[[str, Sequence[str]], Awaitable[Sequence[DigitPressed]]]
 
 
+# Hangs up a channel that has taken a place in a call, if its endpoint is another account's phone.
+CheckReplacement = Callable[[CallShard, str, str], None]
+
+
+def any_replacement(_shard: CallShard, _channel: str, _endpoint: str) -> None:
+    """Hang up no channel: a `CheckReplacement` without a directory."""
+
+
 async def no_peer_digits(_node: str, _legs: Sequence[str]) -> Sequence[DigitPressed]:
     """Return no digits: a `PeerDigits` without other engines."""
     return ()
@@ -111,6 +119,7 @@ class Node:
         *,
         sip_address: str = "",
         check_agent: CheckAgent = any_agent,
+        check_replacement: CheckReplacement = any_replacement,
         latency_ms: Callable[[], float] = lambda: 0.0,
         recent_digits: RecentDigits | None = None,
         peer_digits: PeerDigits = no_peer_digits,
@@ -127,6 +136,7 @@ class Node:
         self._peer_digits = peer_digits
         self._clock = clock
         self._on_incoming = on_incoming
+        self._check_replacement = check_replacement
         self._refers = Refers(clock, party_of, check_agent, self.shards)
         self._latency_ms = latency_ms
         self._event_delay = EventDelay()
@@ -214,6 +224,7 @@ class Node:
         leg over (docs/asterisk.md).
         """
         self._join(shard, LegReplaced(channel.id, replaced))
+        self._check_replacement(shard, channel.id, _endpoint(channel))
 
     def _join(self, shard: CallShard, replacement: Replacement) -> None:
         """Pass a leg from outside a call to the call of the leg that it replaces."""
@@ -302,6 +313,10 @@ class Node:
 
     def _adopt_channel(self, shard: CallShard, channel: Channel) -> None:
         if not is_unknown(shard, channel):
+            live_call = shard.foreign.get(channel.id)
+            leg = live_call.call.leg(channel.id) if live_call is not None else None
+            if leg is not None and leg.replaces:  # it may have taken its place meanwhile
+                self._check_replacement(shard, channel.id, _endpoint(channel))
             return
         args = stasis_arguments(channel)
         if channel.state == "Up" and not self._is_new(channel, args):
@@ -328,7 +343,7 @@ class Node:
                 from_=known.caller,
                 to=known.dialled or channel.dialplan.exten,
                 is_up=channel.state == "Up",
-                endpoint=channel.name.rpartition("-")[0],  # PJSIP/1001-0000abcd
+                endpoint=_endpoint(channel),
                 asserted=known.asserted,
                 is_withheld=known.is_withheld,
                 diversion=known.diversion,
@@ -337,3 +352,8 @@ class Node:
                 is_late_offer=known.is_late_offer,
             )
             self._on_incoming(shard, incoming)
+
+
+def _endpoint(channel: Channel) -> str:
+    """Return the endpoint of a channel, as PJSIP/1001 of PJSIP/1001-0000abcd."""
+    return channel.name.rpartition("-")[0]

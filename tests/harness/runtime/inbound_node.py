@@ -34,14 +34,20 @@ class InboundNode:
         self.scene = ShardScene()
         self.store = store
         now_ms = self.scene.clock.now_ms
-        directory = Directory(
+        self.directory = Directory(
             self.store, now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), ("PJSIP/{number}@trunk",)
         )
         settings = AdmissionConfig(
             ShardMap(1, ["pbx1"]), 3_600_000, max_calls=100, max_calls_per_s=100
         )
-        self.service = CallService(EngineContext(store, self.scene.clock), settings, directory)
-        self.node = self.scene.node(self.service.handle_incoming, self._party_of, self._check_agent)
+        self.context = EngineContext(store, self.scene.clock)
+        self.service = CallService(self.context, settings, self.directory)
+        self.node = self.scene.node(
+            self.service.handle_incoming,
+            self._party_of,
+            self._check_agent,
+            check_replacement=self.service.check_replacement,
+        )
         self.party_of: Callable[[str], str] = str
         self.check_agent: CheckAgent = any_agent
         self.service.nodes["pbx1"] = self.node

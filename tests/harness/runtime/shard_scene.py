@@ -15,9 +15,11 @@ from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import (
     NO_STREAM_REPORTS,
+    CheckReplacement,
     IncomingChannel,
     Node,
     StreamReports,
+    any_replacement,
 )
 from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.shard.context import ShardContext
@@ -268,6 +270,7 @@ class ShardScene:
         party_of: Callable[[str, str], str] = no_extensions,
         check_agent: CheckAgent = any_agent,
         stream_reports: StreamReports = NO_STREAM_REPORTS,
+        check_replacement: CheckReplacement = any_replacement,
     ) -> Node:
         """Make the node of the shard."""
         node = Node(
@@ -277,6 +280,7 @@ class ShardScene:
             on_incoming,
             party_of,
             check_agent=check_agent,
+            check_replacement=check_replacement,
             stream_reports=stream_reports,
         )
         node.add_shard(0, self.shard)

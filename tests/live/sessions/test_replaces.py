@@ -258,3 +258,23 @@ async def test_another_phone_takes_a_leg_over(parties: Parties) -> None:
         await parties["customer"].hang_up()
         await taker.wait_ended()
         await parties.lab.wait_ended(parties.call)
+
+
+async def test_a_phone_of_another_account(parties: Parties) -> None:
+    """It calls no number of this account, and takes no leg of its calls over."""
+    stranger = "/agents/other/stranger"
+    await parties.lab.engine.rpc("PUT", stranger, {"endpoint": "PJSIP/1003"})
+    try:
+        await parties.connect()
+        number = await parties.lab.add_number({"type": "pause", "data": {"length": 60}})
+        async with Phone.calling(parties.lab.pbx, number, agent="1003") as caller:
+            await until(lambda: caller.status == 403, what="the rejection")
+        source = parties["source"]
+        headers = (f"Replaces: {source.dialog.replaces}",)
+        async with Phone.calling(parties.lab.pbx, NUMBER, headers=headers, agent="1003") as taker:
+            await taker.wait_ended()
+            await source.wait_ended()
+        await parties["customer"].wait_ended()
+        await parties.lab.wait_ended(parties.call)
+    finally:
+        await parties.lab.engine.rpc("DELETE", stranger)

@@ -7,7 +7,7 @@ import pytest
 
 from engine.calls.model import causes
 from engine.listeners.exchange import LOST
-from engine.runtime.admission.inbound import BAD_ROUTE, DIAL_LOOP
+from engine.runtime.admission.inbound import BAD_ROUTE, DIAL_LOOP, OTHER_ACCOUNT
 from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.agents.agent_presence import AgentRejection
 from engine.runtime.base.interfaces import DialRejection
@@ -31,6 +31,7 @@ _COMPUTED = {
     BAD_ROUTE,
     DIAL_LOOP,
     LOST,
+    OTHER_ACCOUNT,
     "store_overflow",  # engine/runtime/shard/call_drop.py
     "call_too_large",  # the same
     "read_only",  # engine/rpc/access.py

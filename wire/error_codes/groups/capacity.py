@@ -204,6 +204,18 @@ CAPACITY = CodeGroup(
             (Place.METRIC,),
         ),
         ErrorCode(
+            "other_account",
+            "Phone of another account",
+            "A phone calls a number, or takes a place in a call, of an account that it does not"
+            " belong to: the call is rejected, and its caller gets 403.",
+            "A phone reaches the numbers of its own account; others are called over the trunk, by"
+            " an action or a request. A phone that no agent has belongs to no account.",
+            "The log has endpoint and owner (`phone of another account rejected`). Give the phone"
+            " to an agent of the account, or call the number over the trunk.",
+            (),
+            (Place.METRIC,),
+        ),
+        ErrorCode(
             "dial_loop",
             "Dial loop",
             "The route of a number dials the number itself, or another one whose route dials it: "

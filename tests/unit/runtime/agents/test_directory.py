@@ -152,7 +152,7 @@ async def test_the_agent_of_an_endpoint() -> None:
     await scene.put("1003", Agent("PJSIP/1004"))
     agent_of = scene.directory.agent_of
     assert await agent_of("acme", "PJSIP/1002") == Caller("sales7", "+4721930000", "Ada")
-    assert await agent_of("other", "PJSIP/1002") == Caller()
+    assert await agent_of("other", "PJSIP/1002") == Caller(is_foreign=True)
     assert await agent_of("acme", "PJSIP/1003") == Caller()
     assert await agent_of("acme", "IAX2/1001") == Caller()
 
@@ -225,7 +225,7 @@ async def test_callers_while_the_store_is_down() -> None:
     scene = Scene("PJSIP/acme-{agent_id}")
     scene.store.down = True
     assert await scene.directory.agent_of("acme", "PJSIP/acme-7") == Caller("7")
-    assert await scene.directory.agent_of("acme", "PJSIP/7") == Caller()
+    assert await scene.directory.agent_of("acme", "PJSIP/7") == Caller(is_foreign=True)
 
 
 async def test_the_cache_is_bounded() -> None:
