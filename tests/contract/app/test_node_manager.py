@@ -1,6 +1,7 @@
 """Nodes that DNS discovery adds and removes, with all that belongs to them."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -26,6 +27,7 @@ from engine.runtime.cluster.membership import Membership
 from engine.runtime.cluster.node_duties import NodeDuties
 from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.settings.nodes import NodeSettings
 from engine.webhooks.http_client import no_listener
@@ -66,7 +68,8 @@ class Scene:
             open_clip_cache(folder, lambda _account: session, [], clock.now_ms, MediaLimits())
         )
         context = EngineContext(store, clock, telemetry.metrics)
-        parts = factories.assembly(SETTINGS, stack, context, telemetry)
+        sealer = DigitSealer((SECRET,), os.urandom)
+        parts = factories.assembly(SETTINGS, stack, context, telemetry, sealer)
         io = await factories.io_runner(parts, clips, Limits(), fixed_signer(), no_listener)
         directory = factories.directory(parts)
         members, shards = Membership("me"), ShardMap(1, ["pbx1", "ip1"])
