@@ -8,10 +8,12 @@ import socket
 from errno import EACCES
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 
-from aiohttp import ClientConnectorError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp import ClientConnectorError, ClientSession, ClientTimeout, DummyCookieJar
 from aiohttp.abc import AbstractResolver
 from aiohttp.connector import AddrInfoType
 from msgspec import Struct
+
+from engine.webhooks.response_limits import READ_BUFFER_BYTES, LimitedConnector
 
 Network = IPv4Network | IPv6Network
 
@@ -144,7 +146,7 @@ def guarded_session(  # noqa: PLR0913 - all but the first are keywords
 
     Callers pass `allow_redirects=False`. A rejection is a ClientConnectorError (see is_refusal).
     """
-    connector = TCPConnector(
+    connector = LimitedConnector(
         socket_factory=AddressGuard(allow, deny, ports),
         limit=limit,
         limit_per_host=limit_per_host,
@@ -159,4 +161,5 @@ def guarded_session(  # noqa: PLR0913 - all but the first are keywords
         headers={"User-Agent": "switchroom"},
         max_line_size=MAX_HEADER_BYTES,
         max_field_size=MAX_HEADER_BYTES,
+        read_bufsize=READ_BUFFER_BYTES,
     )

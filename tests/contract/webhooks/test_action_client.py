@@ -191,6 +191,13 @@ async def test_an_answer_that_is_not_http(session: ClientSession) -> None:
         assert (await refused(session, url)).reason == "not_http"
 
 
+async def test_an_endless_head(session: ClientSession) -> None:
+    """Responses before the response end with the connection, long before the time limit."""
+    async with raw_server(b"HTTP/1.1 100 Continue\r\n\r\n" * 100_000) as url:
+        failure = await refused(session, url)
+    assert outcomes(failure.attempts) == [(0, "not_http")]
+
+
 async def test_a_closed_port_is_reported(session: ClientSession) -> None:
     """Two refused connections are a failure to connect."""
     failure = await refused(session, "http://127.0.0.1:1/next")

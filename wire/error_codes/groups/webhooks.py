@@ -116,8 +116,10 @@ WEBHOOKS = CodeGroup(
             "not_http",
             "Not HTTP",
             "What your server sent is not an HTTP response.",
-            "Another protocol listens there, for example TLS on a plain port.",
-            "Correct scheme and port of the address.",
+            "Another protocol listens there, for example TLS on a plain port; or a response has far"
+            " more around its body than HTTP needs: over 8 `1xx` responses, 128 KB of headers, or"
+            " chunks of a few bytes each throughout.",
+            "Correct scheme and port of the address; send larger chunks.",
             (),
             _OUT,
         ),
