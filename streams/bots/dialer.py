@@ -18,6 +18,7 @@ from wire.streams.setup import BotAddress
 
 CONNECT_S = 5.0
 MAX_PENDING_PER_HOST = 50  # of one account: a dead host must not take all sockets
+RECEIVE_BUFFER_BYTES = 65_536  # the kernel's: its frames are read in one turn of the event loop
 SEND_BUFFER_BYTES = 65_536  # the kernel's: what a bot does not read stays where it is counted
 
 
@@ -128,6 +129,7 @@ async def _connected(
     try:
         found.setblocking(False)
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         await asyncio.get_running_loop().sock_connect(found, address)
     except BaseException:

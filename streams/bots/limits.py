@@ -2,7 +2,7 @@
 
 MAX_MESSAGE_BYTES = 1_000_000
 MAX_ACTION_BYTES = 65_536
-MAX_MESSAGES_PER_S = 5_000  # a minute of speech in one burst has 3,000
+MAX_FRAMES_PER_S = 5_000  # pings, too; a minute of speech in one burst has 3,000
 MAX_BYTES = 64_000_000  # of one stream, in ten seconds: ten minutes of speech at 24 kHz have 38 MB
 MAX_ACTIONS = 100  # of one stream, a minute
 MAX_MARKS = 600  # of one stream, in ten seconds: each is a report to every engine
@@ -11,14 +11,14 @@ MAX_UTTERANCES = 50  # of one stream, in ten seconds: the detector of voices hea
 MAX_INVALID = 20  # of one stream, a minute
 MAX_UNSENT_BYTES = 262_144  # 14 s of Twilio's protocol that a bot has not read
 
-# What a stream may send whatever the others of its account do. A voice has 50 messages a second, or
+# What a stream may send whatever the others of its account do. A voice has 50 frames a second, or
 # 100 of 10 ms; of 24 kHz in base64 it has 640 kB in ten seconds; each word may have a mark.
-VOICE_MESSAGES_PER_S = 200
+VOICE_FRAMES_PER_S = 200
 VOICE_BYTES = 2_000_000  # in ten seconds
 VOICE_MARKS = 100  # in ten seconds
 # What streams send beyond that, all of an account together: four streams at their own limits, ten
 # of them for marks.
-MAX_SURPLUS_MESSAGES_PER_S = 20_000
+MAX_SURPLUS_FRAMES_PER_S = 20_000
 MAX_SURPLUS_BYTES = 256_000_000  # in ten seconds
 MAX_SURPLUS_MARKS = 6_000  # in ten seconds
 
@@ -54,17 +54,17 @@ class AccountLimits:
 
     def __init__(self) -> None:
         self.streams = 0
-        self._messages = RateLimit(MAX_SURPLUS_MESSAGES_PER_S, 1_000)
+        self._frames = RateLimit(MAX_SURPLUS_FRAMES_PER_S, 1_000)
         self._bytes = RateLimit(MAX_SURPLUS_BYTES, 10_000)
         self._marks = RateLimit(MAX_SURPLUS_MARKS, 10_000)
 
-    def check_message(self, now_ms: float) -> None:
-        """Count a message; raises TooFast."""
-        if self._messages.is_exceeded(now_ms):
-            raise _too_much(f"{MAX_SURPLUS_MESSAGES_PER_S} messages in a second")
+    def check_frame(self, now_ms: float) -> None:
+        """Count a frame; raises TooFast."""
+        if self._frames.is_exceeded(now_ms):
+            raise _too_much(f"{MAX_SURPLUS_FRAMES_PER_S} frames in a second")
 
     def check_bytes(self, size: int, now_ms: float) -> None:
-        """Count the bytes of a message; raises TooFast."""
+        """Count the bytes of a frame; raises TooFast."""
         if self._bytes.is_exceeded(now_ms, size):
             raise _too_much(f"{MAX_SURPLUS_BYTES} bytes in ten seconds")
 
@@ -103,20 +103,20 @@ class MessageLimits:
 
     def __init__(self, account: AccountLimits) -> None:
         self._account = account
-        self._messages = RateLimit(MAX_MESSAGES_PER_S, 1_000)
+        self._frames = RateLimit(MAX_FRAMES_PER_S, 1_000)
         self._bytes = RateLimit(MAX_BYTES, 10_000)
         self._marks = RateLimit(MAX_MARKS, 10_000)
         self._actions = RateLimit(MAX_ACTIONS, 60_000)
         self._invalid = RateLimit(MAX_INVALID, 60_000)
 
-    def check_message(self, size: int, now_ms: float) -> None:
-        """Count a message of so many bytes; raises TooFast."""
-        if self._messages.is_exceeded(now_ms):
-            raise TooFast(f"more than {MAX_MESSAGES_PER_S} messages in a second")
+    def check_frame(self, size: int, now_ms: float) -> None:
+        """Count a frame of so many bytes; raises TooFast."""
+        if self._frames.is_exceeded(now_ms):
+            raise TooFast(f"more than {MAX_FRAMES_PER_S} frames in a second")
         if self._bytes.is_exceeded(now_ms, size):
             raise TooFast(f"more than {MAX_BYTES} bytes in ten seconds")
-        if self._messages.count > VOICE_MESSAGES_PER_S:
-            self._account.check_message(now_ms)
+        if self._frames.count > VOICE_FRAMES_PER_S:
+            self._account.check_frame(now_ms)
         if self._bytes.count > VOICE_BYTES:
             self._account.check_bytes(size, now_ms)
 

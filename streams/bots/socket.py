@@ -1,10 +1,11 @@
 """A websocket to a bot: connected within limits, read within limits, and never waited for."""
 
 import asyncio
+import logging
 import select
 import socket
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 from picows import (
     WSCloseCode,
@@ -34,7 +35,16 @@ class BotListener(Protocol):
 
     def read_binary(self, data: bytes) -> None: ...
 
+    def count_frame(self, size: int) -> None: ...
+
     def bot_lost(self, reason: EndReason, detail: str) -> None: ...
+
+
+class _PicowsLog(logging.LoggerAdapter[logging.Logger]):
+    """What is wrong with a bot's frames: its stream ends with it once, picows says it per read."""
+
+    def error(self, msg: object, *args: object, **options: Any) -> None:
+        self.debug(msg, *args, **options)
 
 
 class BotSocket(WSListener):
@@ -88,11 +98,12 @@ class BotSocket(WSListener):
                 enable_auto_ping=True,  # one that hangs is as silent as one that listens
                 auto_ping_idle_timeout=destination.ping_s,
                 auto_ping_reply_timeout=destination.ping_s,
+                enable_auto_pong=False,  # pings are counted before they are answered
                 max_frame_size=MAX_MESSAGE_BYTES,
                 extra_headers=destination.headers,
                 max_redirects=0,
                 socket_factory=open_socket,
-                logger_name="bot",
+                logger_name=_PicowsLog(logging.getLogger("bot")),
             )
         except BaseException:
             for each in opened:
@@ -149,7 +160,9 @@ class BotSocket(WSListener):
             self._listener.read_text(frame.get_payload_as_bytes())
         elif frame.fin and kind == WSMsgType.BINARY:
             self._listener.read_binary(frame.get_payload_as_bytes())
-        elif kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION):
+        elif kind in (WSMsgType.PING, WSMsgType.PONG):
+            self._read_control(kind, frame.get_payload_as_bytes())
+        else:
             self._join(frame)
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:
@@ -169,6 +182,11 @@ class BotSocket(WSListener):
     def resume_writing(self) -> None:
         """See WSListener."""
 
+    def _read_control(self, kind: WSMsgType, data: bytes) -> None:
+        self._listener.count_frame(len(data))
+        if kind == WSMsgType.PING:
+            self._send(WSMsgType.PONG, data)
+
     def _join(self, frame: WSFrame) -> None:
         """Collect a message that is sent in parts."""
         if frame.msg_type != WSMsgType.CONTINUATION:
@@ -182,6 +200,8 @@ class BotSocket(WSListener):
             data = bytes(self._fragments)
             self._fragments.clear()
             (self._listener.read_text if self._is_text else self._listener.read_binary)(data)
+        else:
+            self._listener.count_frame(0)  # its bytes count with the whole message
 
 
 def _shut(connected: socket.socket) -> None:

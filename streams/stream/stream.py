@@ -169,12 +169,21 @@ class Stream:
         """Take a binary message of the bot."""
         self._read(data, self._protocol.read_binary)
 
+    def count_frame(self, size: int) -> None:
+        """Count a frame of the bot that is no message: a part of one, a ping or a pong."""
+        if self._is_ended:
+            return
+        try:
+            self._limits.check_frame(size, self._context.now_ms())
+        except TooFast as error:
+            self.end("too-fast", str(error))
+
     def _read(self, data: bytes, meaning: Callable[[bytes], BotMessage]) -> None:
         if self._is_ended:
             return
         now_ms = self._context.now_ms()
         try:
-            self._limits.check_message(len(data), now_ms)
+            self._limits.check_frame(len(data), now_ms)
             self._obey(meaning(data), now_ms)
         except InvalidMessage as error:
             self._reject(str(error), now_ms)

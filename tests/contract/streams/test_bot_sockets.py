@@ -18,7 +18,7 @@ from streams.bots.destinations import Destination, DestinationLookups, Destinati
 from streams.bots.dialer import PendingConnections
 from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
 from streams.bots.socket import BotSocket
-from tests.harness.streams.odd_bots import CLOSE, TEXT, accept, frame, serving
+from tests.harness.streams.odd_bots import CLOSE, PING, TEXT, accept, frame, serving
 from tests.harness.until import MAX_WAIT_S
 from wire.streams.reports import EndReason
 from wire.streams.setup import BotAddress, StreamSetup
@@ -36,6 +36,9 @@ class NoStream:
     def read_binary(self, data: bytes) -> None:
         raise AssertionError(data)
 
+    def count_frame(self, size: int) -> None:
+        raise AssertionError(size)
+
     def bot_lost(self, reason: EndReason, detail: str) -> None:
         raise AssertionError(reason, detail)
 
@@ -49,6 +52,9 @@ class EndingStream(NoStream):
 
     def read_text(self, data: bytes) -> None:
         self.texts.append(data)
+
+    def count_frame(self, size: int) -> None:
+        pass  # as long as a limit is not exceeded
 
     def bot_lost(self, reason: EndReason, detail: str) -> None:
         self.end.set_result((reason, detail))
@@ -147,6 +153,28 @@ async def test_a_message_is_too_large(answer: bytes | None) -> None:
         async with asyncio.timeout(MAX_WAIT_S):
             assert (await stream.end)[0] == "too-large"
     assert not stream.texts
+
+
+@pytest.mark.parametrize("flood", [frame(PING, b"") * 50_000, frame(11, b"x" * 1_000) * 2_000])
+async def test_a_bot_that_floods_does_not_flood_the_log(
+    flood: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It sends pings, or what is no frame, and is gone before they are answered."""
+
+    async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await accept(reader, writer)
+        writer.write(flood)
+        await writer.drain()
+        writer.transport.abort()
+
+    stream = EndingStream()
+    bot_socket = BotSocket(stream)
+    async with serving(behave) as url:
+        destination = destination_at(urlsplit(url).port or 0)
+        await bot_socket.connect(destination, PendingConnections())
+        async with asyncio.timeout(MAX_WAIT_S):
+            assert (await stream.end)[0] == "bot-lost"
+    assert not [each for each in caplog.records if each.name != "asyncio"]
 
 
 async def test_a_bot_that_never_answers_keeps_no_connection() -> None:

@@ -48,16 +48,21 @@ def shared_gateway(
 @pytest.mark.parametrize(
     ("flood", "reason", "detail"),
     [
-        ("interims", "too-fast", "5000 messages in a second"),
+        ("interims", "too-fast", "5000 frames in a second"),
         ("large-interims", "too-fast", "64000000 bytes in ten seconds"),
         ("utterances", "too-fast", "50 utterances in ten seconds"),
         ("marks", "invalid-message", "too many marks"),
         ("unknown-texts", "too-fast", "64000000 bytes in ten seconds"),
         ("junk", "invalid-message", "JSON"),
-        ("audio", "too-fast", "5000 messages in a second"),
+        ("audio", "too-fast", "5000 frames in a second"),
         ("large-audio", "too-fast", "ten minutes of audio"),
         ("ten-megabytes", "too-large", "1000000 bytes"),
         ("binary", "invalid-message", "binary"),
+        ("parts", "too-fast", "5000 frames in a second"),
+        ("pings", "too-fast", "5000 frames in a second"),
+        ("pongs", "too-fast", "5000 frames in a second"),
+        ("pongs-at-once", "too-fast", "5000 frames in a second"),
+        ("reserved", "bot-lost", "invalid opcode"),
     ],
 )
 async def test_a_flood_delays_no_other_audio(  # noqa: PLR0913 - fixtures

@@ -52,7 +52,7 @@ def media(audio: bytes) -> bytes:
         (sending(*[frame(TEXT, b"junk")] * 30), "invalid-message", "JSON"),
         (sending(*[frame(TEXT, b"\xff\xfe")] * 30), "invalid-message", ""),
         (sending(*[frame(BINARY, LOUD)] * 30), "invalid-message", "binary"),
-        (sending(*[frame(TEXT, b'{"event":"x"}') * 10_000]), "too-fast", "messages in a second"),
+        (sending(*[frame(TEXT, b'{"event":"x"}') * 10_000]), "too-fast", "frames in a second"),
         (sending(*[media(LOUD * 500)] * 100), "too-fast", "ten minutes"),
     ],
 )  # fmt: skip

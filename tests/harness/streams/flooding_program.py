@@ -10,7 +10,7 @@ import json
 import sys
 from typing import Any
 
-from tests.harness.streams.odd_bots import BINARY, TEXT, frame, shake_hands
+from tests.harness.streams.odd_bots import BINARY, PING, PONG, TEXT, frame, shake_hands
 
 _LARGE = 900_000  # bytes, not far below what a gateway takes
 
@@ -44,6 +44,11 @@ FLOODS: dict[str, tuple[bytes, bytes]] = {  # what is sent first, and what follo
     "audio": (b"", _media(1) * 50),
     "large-audio": (b"", _media(4_000)),
     "ten-megabytes": (b"", frame(TEXT, b"x" * 10_000_000)),
+    "parts": (frame(TEXT, b"", is_last=False), frame(0, b"", is_last=False) * 10_000),
+    "pings": (b"", frame(PING, b"") * 10_000),
+    "pongs": (b"", frame(PONG, b"") * 10_000),
+    "pongs-at-once": (frame(TEXT, b"x" * _LARGE) * 9, frame(PONG, b"") * 100_000),
+    "reserved": (b"", frame(11, b"") * 10_000),
     "binary": (b"", frame(BINARY, b"x" * _LARGE)),
 }
 

@@ -11,16 +11,16 @@ from streams.bots.protocols.messages import InvalidMessage
 
 # As docs/streams/protocols.md and docs/reference/verbs/common.md have them.
 MAX_MESSAGE_BYTES = 1_000_000
-MAX_MESSAGES_PER_S = 5_000
+MAX_FRAMES_PER_S = 5_000
 MAX_BYTES = 64_000_000
 MAX_MARKS = 600
 MAX_PENDING_MARKS = 1_000
 MAX_INVALID = 20
 MAX_ACTION_BYTES = 65_536
-VOICE_MESSAGES_PER_S = 200
+VOICE_FRAMES_PER_S = 200
 VOICE_BYTES = 2_000_000
 VOICE_MARKS = 100
-MAX_SURPLUS_MESSAGES_PER_S = 20_000
+MAX_SURPLUS_FRAMES_PER_S = 20_000
 MAX_SURPLUS_BYTES = 256_000_000
 MAX_SURPLUS_MARKS = 6_000
 
@@ -54,21 +54,21 @@ def test_an_action_may_be_nested() -> None:
 def test_messages_are_counted_by_the_second() -> None:
     """Those of the second before are forgotten."""
     limits = MessageLimits(AccountLimits())
-    for _ in range(MAX_MESSAGES_PER_S):
-        limits.check_message(100, 5.0)
-    with pytest.raises(TooFast, match="5000 messages in a second"):
-        limits.check_message(100, 999.0)
-    limits.check_message(100, 1005.0)
+    for _ in range(MAX_FRAMES_PER_S):
+        limits.check_frame(100, 5.0)
+    with pytest.raises(TooFast, match="5000 frames in a second"):
+        limits.check_frame(100, 999.0)
+    limits.check_frame(100, 1005.0)
 
 
 def test_bytes_are_counted_in_ten_seconds() -> None:
     """A few large messages cost as much as many small ones."""
     limits = MessageLimits(AccountLimits())
     for _ in range(MAX_BYTES // MAX_MESSAGE_BYTES):
-        limits.check_message(MAX_MESSAGE_BYTES, 5.0)
+        limits.check_frame(MAX_MESSAGE_BYTES, 5.0)
     with pytest.raises(TooFast, match="64000000 bytes in ten seconds"):
-        limits.check_message(1, 9_999.0)
-    limits.check_message(1, 10_005.0)
+        limits.check_frame(1, 9_999.0)
+    limits.check_frame(1, 10_005.0)
 
 
 def test_marks_are_counted_in_ten_seconds() -> None:
@@ -125,9 +125,9 @@ class Flood:
         sent = 0
         with self._refusal():
             for number in range(messages):
-                limits.check_message(size, now_ms)
+                limits.check_frame(size, now_ms)
                 count = number + 1
-                sent += count * size > VOICE_BYTES if size else count > VOICE_MESSAGES_PER_S
+                sent += count * size > VOICE_BYTES if size else count > VOICE_FRAMES_PER_S
         return sent
 
     def _mark(self, limits: MessageLimits, now_ms: float, marks: int) -> int:
@@ -149,10 +149,10 @@ class Flood:
 def test_messages_of_an_account_are_counted_together() -> None:
     """By the second, and only those that are more than a voice has."""
     flood = Flood()
-    most = MAX_SURPLUS_MESSAGES_PER_S
+    most = MAX_SURPLUS_FRAMES_PER_S
     for now_ms, count in ((5.0, most), (1_004.0, 0), (1_005.0, most)):
-        assert flood.run(now_ms, messages=MAX_MESSAGES_PER_S) == count
-        assert "the account's bots together sent over 20000 messages" in flood.refused
+        assert flood.run(now_ms, messages=MAX_FRAMES_PER_S) == count
+        assert "the account's bots together sent over 20000 frames" in flood.refused
 
 
 def test_bytes_of_an_account_are_counted_together() -> None:
@@ -176,13 +176,13 @@ def test_marks_of_an_account_are_counted_together() -> None:
 def test_a_voice_does_not_notice_a_flood_of_its_account() -> None:
     """Nor does another account's flood."""
     flood = Flood()
-    flood.run(5.0, messages=MAX_MESSAGES_PER_S)
+    flood.run(5.0, messages=MAX_FRAMES_PER_S)
     flood.run(5.0, messages=MAX_BYTES // MAX_MESSAGE_BYTES, size=MAX_MESSAGE_BYTES)
     flood.run(5.0, marks=MAX_MARKS)
     for account, factor in ((flood.account, 1), (AccountLimits(), 2)):
         limits = MessageLimits(account)
-        for _ in range(VOICE_MESSAGES_PER_S * factor):
-            limits.check_message(VOICE_BYTES // VOICE_MESSAGES_PER_S, 5.0)
+        for _ in range(VOICE_FRAMES_PER_S * factor):
+            limits.check_frame(VOICE_BYTES // VOICE_FRAMES_PER_S, 5.0)
         assert not any(limits.is_mark_refused(5.0, 0) for _ in range(VOICE_MARKS * factor))
 
 

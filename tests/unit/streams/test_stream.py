@@ -8,11 +8,11 @@ import pytest
 
 from streams.bots.limits import (
     MAX_ACTIONS,
+    MAX_FRAMES_PER_S,
     MAX_INVALID,
     MAX_MARKS,
-    MAX_MESSAGES_PER_S,
     MAX_PENDING_MARKS,
-    VOICE_MESSAGES_PER_S,
+    VOICE_FRAMES_PER_S,
     Accounts,
 )
 from streams.bots.protocols.messages import MAX_MARK_CHARS
@@ -103,7 +103,7 @@ def test_a_bot_may_send_as_much_again_after_a_second() -> None:
     """A fast one, whose speech is in bursts."""
     lab = Lab()
     for _ in range(2):
-        for _ in range(MAX_MESSAGES_PER_S):
+        for _ in range(MAX_FRAMES_PER_S):
             lab.say(event="unknown")
         lab.now_ms += 1_000
     assert not lab.stream.is_ended
@@ -115,13 +115,13 @@ def test_a_flood_of_an_account_ends_the_bots_that_flood() -> None:
     voice, other = Lab(accounts=accounts), Lab(account="other", accounts=accounts)
     floods = [Lab(accounts=accounts) for _ in range(10)]
     for lab in floods:
-        for _ in range(MAX_MESSAGES_PER_S):
+        for _ in range(MAX_FRAMES_PER_S):
             lab.say(event="unknown")
     ends = [each.of("ended")[0] for each in floods if each.stream.is_ended]
     assert 0 < len(ends) < len(floods)
     assert {each["reason"] for each in ends} == {"too-fast"}
     assert {"account's bots together" in each["detail"] for each in ends} == {True}
-    for lab, count in ((voice, VOICE_MESSAGES_PER_S), (other, MAX_MESSAGES_PER_S)):
+    for lab, count in ((voice, VOICE_FRAMES_PER_S), (other, MAX_FRAMES_PER_S)):
         for _ in range(count):
             lab.say(event="unknown")
         assert not lab.stream.is_ended
@@ -133,7 +133,7 @@ def test_a_flood_is_forgotten_with_the_last_stream_of_its_account() -> None:
     for _ in range(2):
         labs = [Lab(accounts=accounts) for _ in range(4)]
         for lab in labs:
-            for _ in range(MAX_MESSAGES_PER_S):
+            for _ in range(MAX_FRAMES_PER_S):
                 lab.say(event="unknown")
         assert not any(lab.stream.is_ended for lab in labs)
         for lab in labs:
