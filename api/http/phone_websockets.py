@@ -9,6 +9,7 @@ import asyncio
 import re
 import socket
 import ssl
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from http import HTTPStatus
@@ -22,6 +23,7 @@ from uvicorn.protocols.utils import get_remote_addr
 from uvicorn.server import ServerState
 
 from api.http.header_limits import end_with_problem
+from api.http.websocket_frames import FrameCounter, FrameShares
 from api.metrics import Metrics
 from wire.error_codes.catalogue import code_of_status
 
@@ -105,6 +107,7 @@ class PhoneWebsockets:
         limits: PhoneLimits,
         tls: ssl.SSLContext | bool,
         metrics: Metrics,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`holder_of` verifies a ticket, and `tls` nodes of https (True: by the system's CAs)."""
         self._nodes = nodes
@@ -113,6 +116,7 @@ class PhoneWebsockets:
         self._limits = limits
         self._tls = tls
         self._metrics = metrics
+        self._shares = FrameShares(clock)
         self._of_node: Counter[PbxAddress] = Counter()
         self._of_account: Counter[str] = Counter()
         self._open: dict[PhoneWebsocket, Admitted] = {}
@@ -138,6 +142,9 @@ class PhoneWebsockets:
         if self._of_account[holder[0]] >= self._limits.of_account:
             text = "this account has as many phones here as it may have"
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "account", text)
+        if self._shares.is_spent(holder[0]):
+            text = "the phones of this account have sent as much as they may in ten seconds"
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "flood", text)
         if self._of_node[node] >= self._limits.of_node:
             text = "the node has as many phones as this process may bring to it"
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "node", text)
@@ -157,6 +164,14 @@ class PhoneWebsockets:
         for websocket, admitted in self._open.items():
             if admitted.account_key in keys:
                 websocket.shutdown()
+
+    def is_flood(self, websocket: "PhoneWebsocket", frames: int) -> bool:
+        """Count what a phone sends; return whether that is too much."""
+        account_id = self._open[websocket].account_id
+        if not self._shares.is_exceeded(websocket, account_id, frames):
+            return False
+        log.warning("phone websocket sends too much", account=account_id)
+        return True
 
     def refuse(self, refused: Refused) -> None:
         """Count a refusal."""
@@ -209,6 +224,7 @@ class PhoneWebsocket(asyncio.Protocol):
         self._state = server_state
         self._node: _NodeSide | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._frames = FrameCounter()
         self.client: tuple[str, int] | None = None  # counted by ConnectionLimits
         self.transport: Any = None
 
@@ -223,7 +239,7 @@ class PhoneWebsocket(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._node is not None:
-            self._node.write(data)
+            self._pass_on(data, self._node)
         elif self._opening is None:
             self._begin(data.decode("latin-1"))
 
@@ -246,6 +262,14 @@ class PhoneWebsocket(asyncio.Protocol):
     def shutdown(self) -> None:
         """End it with the server: the phone logs in again at another process; or with its key."""
         self.transport.close()
+
+    def _pass_on(self, data: bytes, node: "_NodeSide") -> None:
+        if self.transport.is_closing():
+            return
+        if self._phones.is_flood(self, self._frames.count(data)):
+            self.transport.abort()
+        else:
+            node.write(data)
 
     def _begin(self, head: str) -> None:
         """Read a head, which uvicorn has parsed and written again."""

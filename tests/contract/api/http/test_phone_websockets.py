@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from api.http.websocket_frames import MAX_FRAMES, MAX_FRAMES_OF_ACCOUNT
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.manual_clock import ManualClock
 from tests.harness.api.serving import Served, serve_rest
@@ -188,6 +189,23 @@ async def test_a_node_that_refuses_gets_no_other_request(tmp_path: Path) -> None
         (node,) = scene.node.connections
         assert await node.reader.read() == b""
         await until(lambda: not count(scene), what="the websocket to end")
+
+
+async def test_a_phone_that_floods_is_cut_off(scene: Scene) -> None:
+    """The node gets nothing of it, and other phones go on; its account opens no further one."""
+    empty = b"\x8a\x80mask"
+    _, quiet = await scene.open(scene.ticket())
+    for _ in range(MAX_FRAMES_OF_ACCOUNT // MAX_FRAMES):
+        status, flooding = await scene.open(scene.ticket())
+        assert status == 101
+        flooding.writer.write(empty * 20_000)
+        with suppress(ConnectionError):
+            assert await flooding.reader.read() == b""
+        assert await scene.node.connections[-1].reader.read() == b""
+    quiet.writer.write(empty * 10)
+    assert await scene.node.connections[0].reader.readexactly(60) == empty * 10
+    assert (await scene.open(scene.ticket()))[0] == 429
+    assert (await scene.open(scene.ticket("other")))[0] == 101
 
 
 async def test_each_account_has_a_share(scene: Scene) -> None:
