@@ -7,7 +7,7 @@ from msgspec import Struct
 from api.accounts.cache import CachedAccount
 from wire.decoding.errors import BadInput
 from wire.party import Party
-from wire.phone_numbers.international_form import NEEDS_COUNTRY, dialled, international, to_dial
+from wire.phone_numbers.international_form import NEEDS_COUNTRY, dialled, own_number, to_dial
 from wire.tree import number_errors, walk
 from wire.verbs import Action, Dial
 
@@ -33,10 +33,7 @@ class Permissions(Struct, frozen=True):
         """Return the account's number that the text denotes, in any of its spellings."""
         if not _DIGITS.fullmatch(text):
             return None
-        for each in (text, f"+{text.removeprefix('+')}"):
-            if (number := international(each, self.region)) in self.numbers:
-                return number
-        return None
+        return own_number(text, self.numbers, self.region) or None
 
     def check_caller_id(self, text: str, path: str) -> None:
         """Check that a number is one of the account's; raises BadInput."""

@@ -4,6 +4,7 @@ See docs/decisions/0095-a-number-has-one-reading.md.
 """
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from wire.phone_numbers.e164 import INTERNATIONAL_PREFIX, e164, is_plain_e164, valid_reading
@@ -59,6 +60,14 @@ def _has_two_readings(number: str, region: str) -> bool:
 def dialled(party: str, region: str) -> str:
     """Return what a party is dialled as; itself if it is not dialled."""
     return to_dial(party, region) or party
+
+
+def own_number(text: str, numbers: Collection[str], region: str) -> str:
+    """Return the one of an account's numbers that a text denotes, in any spelling; empty: none."""
+    for each in (text, f"+{text.removeprefix('+')}"):
+        if (number := international(each, region)) in numbers:
+            return number
+    return ""
 
 
 def is_short(party: str) -> bool:

@@ -31,6 +31,10 @@ from wire.phone_numbers.international_form import dialled, international
 from wire.verbs import DialData, FlowData
 from wire.webhooks import GatherReason
 
+# What an inbound call comes from: a trunk, and so from outside; an agent's phone, or another one
+# that has logged in. Empty: the engine has placed the call.
+CallerKind = Literal["", "trunk", "agent", "phone"]
+
 
 class GatheredInput(Struct, frozen=True, array_like=True, gc=False):
     """What one gather collected or understood, for the call record."""
@@ -142,6 +146,8 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     takeovers: tuple[Takeover, ...] = ()  # the latest ones
     caller_name: str = ""  # shown to agents; empty if withheld
     region: str = ""  # of its account's numbers without a country; empty: not known
+    caller_kind: CallerKind = ""  # as decided when it began: a leg in the caller's place is no news
+    replacements: int = 0  # legs that have taken another's place
 
     @property
     def delivery_key(self) -> str:

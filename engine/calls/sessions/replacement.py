@@ -8,7 +8,11 @@ hangs up its half, which declines the REFER. (docs/decisions/0008.)
 
 Asterisk may also replace a leg by itself, without asking: whatever the call does then, it goes on
 with the leg that has arrived (`take_place`).
+
+A phone can replace its own leg again and again, which costs it nothing: so a call has a limit.
 """
+
+from typing import Annotated
 
 from msgspec.structs import replace
 
@@ -20,9 +24,13 @@ from engine.calls.model.leg import Leg
 from engine.calls.model.requests import ReferReceived, ReplacementArrived, TransferRequested
 from engine.calls.sessions import leg_swap, transfer
 from engine.calls.sessions.preconditions import check_request
+from wire.programs.limit import Limit
 
 # A takeover of the other call's slot fits in; the half of the Local channel waits in Stasis.
 ANSWER_S = 10.0
+MAX_REPLACEMENTS: Annotated[
+    int, Limit("call", "the leg is hung up", "Legs that take the place of another in one call.")
+] = 20
 
 
 def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
@@ -45,9 +53,9 @@ def on_arrival(call: Call, event: ReplacementArrived, now: int) -> Step:
     replaced = call.leg(event.replaced)
     request = _request(call, event.replaced, event.party)
     is_ours = replaced is not None and event.account == call.account
-    if replaced is None or not is_ours or not _can_leave(call, request):
+    if replaced is None or not is_ours or not _can_leave(call, request) or _is_at_limit(call):
         return call, (Hangup(event.leg, causes.REJECTED),)
-    arrived = _arrived_leg(event.leg, event.party, replaced, now)
+    call, arrived = _arrive(call, event.leg, event.party, replaced, now)
     call, commands = transfer.start_with(call, request, arrived, now)
     return call, (*commands, Answer(event.leg))
 
@@ -60,10 +68,10 @@ def take_place(call: Call, event: LegReplaced, now: int) -> Step:
     replaced = call.leg(event.replaced)
     if _is_known(call, event.leg):
         return call, ()
-    if replaced is None or not is_expected(call, event.replaced):
+    if replaced is None or not is_expected(call, event.replaced) or _is_at_limit(call):
         return call, (Hangup(event.leg, causes.REJECTED),)
     # Its party is not named: the number of the other call may be withheld.
-    arrived = _arrived_leg(event.leg, "", replaced, now)
+    call, arrived = _arrive(call, event.leg, "", replaced, now)
     request = _request(call, event.replaced, party="")
     if _can_leave(call, request):
         return transfer.start_with(call, request, arrived, now)
@@ -79,8 +87,12 @@ def _is_known(call: Call, leg: str) -> bool:
     return bool(call.leg(leg)) or any(each.leg.id == leg for each in call.ended_legs)
 
 
-def _arrived_leg(leg: str, party: str, replaced: Leg, now: int) -> Leg:
-    return Leg(
+def _is_at_limit(call: Call) -> bool:
+    return call.replacements >= MAX_REPLACEMENTS
+
+
+def _arrive(call: Call, leg: str, party: str, replaced: Leg, now: int) -> tuple[Call, Leg]:
+    arrived = Leg(
         leg,
         party,
         "created",
@@ -89,6 +101,7 @@ def _arrived_leg(leg: str, party: str, replaced: Leg, now: int) -> Leg:
         replaces=replaced.id,
         replaced_role=replaced.role,
     )
+    return replace(call, replacements=call.replacements + 1), arrived
 
 
 def _request(call: Call, source: str, party: str) -> TransferRequested:

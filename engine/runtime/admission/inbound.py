@@ -28,6 +28,7 @@ from engine.runtime.agents.account_agents import Caller
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.interfaces import CallRejection
+from engine.runtime.pbx.incoming_call_arguments import CallerIdentity, read_identity
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
@@ -35,6 +36,7 @@ from wire.callbacks.targets import parse_call_target
 from wire.decoding.patterns import CALLER_ID
 from wire.decoding.printable import printable
 from wire.phone_numbers.international_form import international
+from wire.rpc import NumberRoute
 
 log = structlog.get_logger()
 MAX_NAME_LENGTH = 80
@@ -76,7 +78,6 @@ class InboundCalls:
         if self._is_handing_over(shard):
             return
         by_trunk = self._is_by_trunk(channel)
-        channel = _identified(channel, by_trunk)
         reason = self._node_selection.admit(shard, by_trunk)
         if reason is not None:
             self._pass_on(shard, channel, reason.code, by_trunk)
@@ -199,20 +200,20 @@ class InboundCalls:
             )
             self._refuse(shard, channel, ACCOUNT_STOPPED, REJECTED)
             return
-        new = self._settings.new_call(context, route.account, self._ids.new(now), now)
-        call = inbound_call(new, channel, found, region)
-        if self._node_selection.legs.loops.closes_one(call):
-            log.warning("dial loop cut", account=call.account, number=call.to)
-            self._refuse(shard, channel, DIAL_LOOP, REJECTED)
-            return
-        if policy is not None and (limit := policy.admit_inbound(call.account)):
+        if policy is not None and (limit := policy.admit_inbound(route.account)):
             log.info(
                 "call over a limit of its account",
-                account=call.account,
+                account=route.account,
                 code=limit,
                 endpoint=channel.endpoint,
             )
             self._refuse(shard, channel, limit, ACCOUNT_LIMITS[limit])
+            return
+        new = self._settings.new_call(context, route.account, self._ids.new(now), now)
+        call = inbound_call(new, channel, self._identity(shard, channel, route), found, region)
+        if self._node_selection.legs.loops.closes_one(call):
+            log.warning("dial loop cut", account=call.account, number=call.to)
+            self._refuse(shard, channel, DIAL_LOOP, REJECTED)
             return
         if channel.is_late_offer:
             shard.late_offers.expect(channel.channel)
@@ -221,6 +222,21 @@ class InboundCalls:
             log.error("call not recorded: no archive", call_id=new.id)
         if channel.is_up:
             shard.feed(live_call, LegAnswered(channel.channel))
+
+    def _identity(
+        self, shard: CallShard, channel: IncomingChannel, route: NumberRoute
+    ) -> CallerIdentity:
+        """Return who calls: a trunk says it in headers of the INVITE.
+
+        A phone can send any: only the directory says which number and name it has.
+        """
+        if self._is_by_trunk(channel):
+            return read_identity(channel.arguments, channel.from_, channel.caller_name)
+        agent, policy = channel.agent, shard.context.endpoints.policy
+        number = agent.caller_id
+        if policy is not None:
+            number = policy.agent_caller_id(route.account, number)
+        return CallerIdentity("agent" if agent.agent_id else "phone", number, agent.name)
 
     def _refuse(self, shard: CallShard, channel: IncomingChannel, code: str, cause: int) -> None:
         """Reject a call that was admitted before its route was known."""
@@ -232,16 +248,6 @@ class InboundCalls:
         shard.context.hang_up_channel(channel.channel, cause)
 
 
-def _identified(channel: IncomingChannel, by_trunk: bool) -> IncomingChannel:
-    """Return a channel as its caller is known: a trunk identifies it by headers of the INVITE.
-
-    A phone can send any: only the directory says which number and name it has.
-    """
-    if by_trunk:
-        return replace(channel, from_=channel.asserted or channel.from_)
-    return replace(channel, from_="", caller_name="", is_withheld=False, diversion=())
-
-
 def _cached_region(shard: CallShard, found: FoundRoute | None) -> str | None:
     policy = shard.context.endpoints.policy
     if found is None or policy is None:
@@ -250,14 +256,18 @@ def _cached_region(shard: CallShard, found: FoundRoute | None) -> str | None:
 
 
 def inbound_call(
-    new: NewCall, channel: IncomingChannel, found: FoundRoute, region: str = ""
+    new: NewCall,
+    channel: IncomingChannel,
+    identity: CallerIdentity,
+    found: FoundRoute,
+    region: str = "",
 ) -> Call:
     """Build the call of an incoming channel: it is answered, then its number's action runs.
 
     `region` is that of callers' numbers without a country.
     """
     route, agent, now = found.route, channel.agent, new.created_ms
-    number = international(strip_parameters(agent.caller_id or channel.from_), region)
+    number = international(strip_parameters(identity.number), region)
     caller = _printable(number)
     target = route.status_callback_url
     leg = Leg(
@@ -268,9 +278,9 @@ def inbound_call(
         agent_id=agent.agent_id or None,
         agent_name=agent.name,
     )
-    name = printable(agent.name or channel.caller_name)[:MAX_NAME_LENGTH]
+    name = printable(identity.name)[:MAX_NAME_LENGTH]
     # Some carriers send the number as the name, too, in any spelling.
-    is_named = not channel.is_withheld and any(map(str.isalpha, name))
+    is_named = not identity.is_withheld and any(map(str.isalpha, name))
     return Call(
         id=new.id,
         account=route.account,
@@ -289,15 +299,16 @@ def inbound_call(
         recording_enabled=new.recording_destination is not None and route.is_recorded,
         labels=route.labels,
         callback_target=parse_call_target(target, "statusCallbackUrl") if target else None,
-        privacy=channel.is_withheld,
+        privacy=identity.is_withheld,
         trunks=new.trunks,
         diversion=tuple(
             replace(each, number=_printable(international(each.number, region)))
-            for each in channel.diversion
+            for each in identity.diversion
         ),
         answer_deferred=not (route.answer or channel.is_up),
         caller_name=name if is_named else "",
         region=region,
+        caller_kind=identity.kind,
     )
 
 

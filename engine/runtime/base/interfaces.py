@@ -122,6 +122,9 @@ class DialPolicy(Protocol):
         An account whose policy was never read has no limit.
         """
 
+    def agent_caller_id(self, account: str, caller_id: str) -> str:
+        """Return what an agent's calls show for the caller id of its document."""
+
     def is_stopped(self, account: str) -> bool:
         """Return whether an account may have no calls."""
 

@@ -2,6 +2,9 @@
 
 `Stasis(app,inbound,<dialled number>,<name>=<value>,…)`, see asterisk-config/etc/extensions.conf;
 values of headers are percent-encoded. A dialplan of an earlier version passes the number only.
+
+Any phone can call, and a carrier passes on what its callers send. So all channels have their number
+read, and only an admitted call from a trunk has its headers read: in linear time, up to a length.
 """
 
 import re
@@ -11,10 +14,12 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from engine.calls.model.call import CallerKind
 from engine.common.phone_numbers import strip_parameters
 from wire.party import Diversion
 
 MAX_DIVERSIONS = 10
+MAX_HEADER_LENGTH = 2_048  # of what is read of a header; about ten entries of History-Info
 ANONYMOUS = frozenset({"anonymous", "restricted"})  # RFC 3323, 4.1.1.3; and gateways
 # Values of Privacy (RFC 3323, RFC 3325) that withhold the caller's number.
 WITHHELD = frozenset({"id", "user", "header", "full"})
@@ -32,7 +37,9 @@ _REASONS = {
     "487": "deflection",
     "503": "unavailable",
 }
-_ENTRY = re.compile(r'(?:[^,"<]|"(?:[^"\\]|\\.)*"|<[^>]*>)+')  # of a list of addresses
+# An entry of a list of addresses. What is opened and never closed goes on to the end: an expression
+# that looks for the closing character of each opening one takes quadratic time.
+_ENTRY = re.compile(r'(?:[^,"<]++|"(?:[^"\\]|\\.)*+"?|<[^>]*+>?)++')
 _USER = re.compile(r"(?:sips?:|tel:)([^@>?]+)", re.IGNORECASE)
 _NUMBER = re.compile(r"\+?[0-9]{2,20}")
 _QUOTED_PAIR = re.compile(r"\\(.)")  # of a name (RFC 3261, 25.1), which Asterisk keeps
@@ -42,47 +49,63 @@ _OWN_CAUSE = re.compile(r"[?&]reason=sip;\s*cause=([0-9]{3})", re.IGNORECASE)
 _PRIVACY = re.compile(r"[;?&]\s*privacy\s*=\s*\"?([a-z;]+)", re.IGNORECASE)
 # A list of values may be quoted, and may continue after `;` or `,`.
 _PARTY_PRIVACY = re.compile(
-    r";\s*privacy\s*=\s*(\"[^\"]*\"?|[^;,\"]*(?:[;,][^;,=\"]*(?![^;,]))*)", re.IGNORECASE
+    r";\s*privacy\s*=\s*(\"[^\"]*+\"?|[^;,\"]*+(?:[;,][^;,=\"]*+(?![^;,]))*+)", re.IGNORECASE
 )
 _PARTY = re.compile(r";\s*party\s*=\s*\"?([a-z]+)", re.IGNORECASE)
 _ANONYMOUS_HOST = re.compile(r"@anonymous\.invalid\b", re.IGNORECASE)  # RFC 3323, 4.1.1.3
-_INDEX = re.compile(r">.*;\s*index\s*=\s*([0-9.]{1,32})", re.IGNORECASE)
+_INDEX = re.compile(r";\s*index\s*=\s*([0-9.]{1,32})", re.IGNORECASE)
 
 
 class IncomingArguments(Struct, frozen=True):
-    """What the dialplan knows about an incoming call."""
+    """What the dialplan knows about any incoming call."""
 
     dialled: str = ""
-    caller: str = ""
-    asserted: str = ""  # the caller's number in P-Asserted-Identity; a phone can send any
-    is_withheld: bool = False  # the caller's number must not be shown to others
-    diversion: tuple[Diversion, ...] = ()  # the number that was called first comes first
     is_passed_on: bool = False  # by another engine, which had no room
-    name: str = ""  # of the caller, from the header that has the number; empty if it is withheld
     is_late_offer: bool = False  # the INVITE has no SDP
 
 
-def read_arguments(args: Sequence[str], caller: str, name: str = "") -> IncomingArguments:
-    """Read the arguments of Stasis() after `inbound`; `caller` and `name` are Asterisk's."""
+class CallerIdentity(Struct, frozen=True):
+    """Who calls."""
+
+    kind: CallerKind
+    number: str = ""
+    name: str = ""  # from the header that has the number; empty if it is withheld
+    is_withheld: bool = False  # the caller's number must not be shown to others
+    diversion: tuple[Diversion, ...] = ()  # the number that was called first comes first
+
+
+def read_arguments(args: Sequence[str]) -> IncomingArguments:
+    """Read those arguments of Stasis() after `inbound` that are no headers."""
+    is_passed_on = is_late_offer = False
+    for each in args:
+        if each.startswith("no-sdp="):
+            is_late_offer = is_late_offer or each != "no-sdp="
+        elif each.startswith("passed-on="):
+            is_passed_on = is_passed_on or each != "passed-on="
+    return IncomingArguments(strip_parameters(args[0]) if args else "", is_passed_on, is_late_offer)
+
+
+def read_identity(args: Sequence[str], caller: str, name: str = "") -> CallerIdentity:
+    """Read who calls over a trunk; `args` as above, `caller` and `name` are Asterisk's."""
+    caller, name = caller[:MAX_HEADER_LENGTH], name[:MAX_HEADER_LENGTH]
     values: dict[str, list[str]] = {}
     for key, _equals, value in (each.partition("=") for each in args[1:]):
         if value:
-            values.setdefault(key, []).append(unquote(value))
-    dialled = strip_parameters(args[0]) if args else ""
+            text = unquote(value[: 3 * MAX_HEADER_LENGTH])[:MAX_HEADER_LENGTH]
+            values.setdefault(key, []).append(text)
     if not values:
         is_withheld = caller.lower() in ANONYMOUS
-        return IncomingArguments(dialled, caller, is_withheld=is_withheld, name=_unescaped(name))
-    return IncomingArguments(
-        dialled=dialled,
-        caller=_caller(values, caller),
-        asserted=_asserted(values),
-        is_withheld=_is_withheld(values, caller),
-        diversion=(
-            _diversions(values.get("diversion", [])) or _history(values.get("history", []), dialled)
-        )[:MAX_DIVERSIONS],
-        is_passed_on="passed-on" in values,
-        name=_name(values),
-        is_late_offer="no-sdp" in values,
+        return CallerIdentity("trunk", caller, _unescaped(name), is_withheld)
+    parties, asserted = _parties(values), [*_entries(values.get("asserted", ()))]
+    diversion = _diversions(values.get("diversion", ()))
+    if not diversion and "history" in values:
+        diversion = _history(values["history"], strip_parameters(args[0]))
+    return CallerIdentity(
+        "trunk",
+        number=_asserted(asserted) or _caller(values, parties, caller),
+        name=_name(values, parties, asserted),
+        is_withheld=_is_withheld(values, parties, caller),
+        diversion=diversion[:MAX_DIVERSIONS],
     )
 
 
@@ -97,17 +120,17 @@ class _Party(Struct, frozen=True):
 
 
 def _parties(values: dict[str, list[str]]) -> list[_Party]:
-    entries: list[str] = []
+    entries: list[list[str]] = []
     for each in _entries(values.get("rpid", [])):
         if _USER.search(each):
-            entries.append(each)
+            entries.append([each])
         elif entries:  # the rest of a list of values
-            entries[-1] += f",{each}"
-    return [_party(each) for each in entries]
+            entries[-1].append(each)
+    return [_party(",".join(each)) for each in entries]
 
 
 def _party(entry: str) -> _Party:
-    parameters = ";" + entry.rpartition(">")[2].partition(";")[2]
+    parameters = _parameters(entry)
     tokens = {
         token.strip().lower()
         for privacy in _PARTY_PRIVACY.findall(parameters)
@@ -122,9 +145,8 @@ def _party(entry: str) -> _Party:
     )
 
 
-def _caller(values: dict[str, list[str]], caller: str) -> str:
+def _caller(values: dict[str, list[str]], parties: Sequence[_Party], caller: str) -> str:
     """Return the caller's number; Asterisk takes that of the first party, whichever it is."""
-    parties = _parties(values)
     if not parties or parties[0].is_calling or parties[0].number != strip_parameters(caller):
         return caller
     calling = (each.number for each in parties if each.is_calling)
@@ -132,23 +154,23 @@ def _caller(values: dict[str, list[str]], caller: str) -> str:
     return next((each for each in (*calling, *senders) if each), caller)
 
 
-def _asserted(values: dict[str, list[str]]) -> str:
+def _asserted(asserted: Sequence[str]) -> str:
     """Return the first number of P-Asserted-Identity, which may have a SIP and a tel: address.
 
     Asterisk reads none of a header with both (RFC 3325, section 9.1).
     """
-    numbers = map(_user, _entries(values.get("asserted", [])))
+    numbers = map(_user, asserted)
     return next((each for each in numbers if _NUMBER.fullmatch(each)), "")
 
 
-def _name(values: dict[str, list[str]]) -> str:
+def _name(values: dict[str, list[str]], parties: Sequence[_Party], asserted: Sequence[str]) -> str:
     """Return the caller's name: of the first header that has one, in the order of their trust.
 
     Asterisk takes the name of From beside a number of P-Asserted-Identity, or a called party's.
     """
-    if asserted := [*_entries(values.get("asserted", []))]:
+    if asserted:
         return next(filter(None, map(_display, asserted)), "")
-    calling = [each for each in _parties(values) if each.is_calling]
+    calling = [each for each in parties if each.is_calling]
     if calling:
         return "" if any(each.is_name_withheld for each in calling) else calling[0].name
     return next(map(_display, values.get("from", [])), "")
@@ -165,7 +187,7 @@ def _unescaped(name: str) -> str:
     return _QUOTED_PAIR.sub(r"\1", name)
 
 
-def _is_withheld(values: dict[str, list[str]], caller: str) -> bool:
+def _is_withheld(values: dict[str, list[str]], parties: Sequence[_Party], caller: str) -> bool:
     tokens = {
         each.strip().lower()
         for text in values.get("privacy", [])
@@ -176,7 +198,7 @@ def _is_withheld(values: dict[str, list[str]], caller: str) -> bool:
     return (
         (any(e.startswith("prohib") for e in values.get("presentation", [])) and not is_other)
         or bool(tokens & WITHHELD)
-        or any(each.is_withheld for each in _parties(values) if each.is_calling)
+        or any(each.is_withheld for each in parties if each.is_calling)
         or any(each.lower() in ANONYMOUS for each in (caller, *map(_user, senders)))
         or any(_ANONYMOUS_HOST.search(each) for each in senders)
     )
@@ -228,7 +250,12 @@ def _user(address: str) -> str:
 
 
 def _index(entry: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in _first(_INDEX, entry).split(".") if each)
+    return tuple(int(each) for each in _first(_INDEX, _parameters(entry)).split(".") if each)
+
+
+def _parameters(entry: str) -> str:
+    """Return what follows an address, with the semicolon before it."""
+    return ";" + entry.rpartition(">")[2].partition(";")[2]
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:

@@ -36,24 +36,21 @@ from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.runtime.shard.shard import CallShard, Replacement
 from engine.runtime.streams.gateway_pool import Gateway
-from wire.party import Diversion
 
 
 class IncomingChannel(Struct, frozen=True):
     """A new inbound channel, as its StasisStart event describes it."""
 
     channel: str
-    from_: str
+    from_: str  # as Asterisk shows it
     to: str
     is_up: bool = False  # already answered: by an earlier engine that lost the call
     endpoint: str = ""  # of the caller
     agent: Caller = Caller()  # the agent at that endpoint
-    asserted: str = ""  # the caller's number, as a trunk asserts it
-    is_withheld: bool = False  # the caller's number must not be shown to others
-    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     is_passed_on: bool = False  # by another engine, which had no room
-    caller_name: str = ""  # that the phone or its network shows
+    caller_name: str = ""  # as Asterisk shows it
     is_late_offer: bool = False  # its INVITE has no SDP: its ACK will
+    arguments: Sequence[str] = ()  # of Stasis() after `inbound`, which `read_identity` reads
 
 
 # Returns a node's recent digits on some legs, as other engines have heard them; raises nothing.
@@ -337,19 +334,17 @@ class Node:
         elif is_engine_channel(channel.id) or args[:1] != ["inbound"]:
             shard.context.hang_up_channel(channel.id)
         else:
-            known = read_arguments(args[1:], channel.caller.number, channel.caller.name)
+            known = read_arguments(args[1:])
             incoming = IncomingChannel(
                 channel=channel.id,
-                from_=known.caller,
+                from_=channel.caller.number,
                 to=known.dialled or channel.dialplan.exten,
                 is_up=channel.state == "Up",
                 endpoint=_endpoint(channel),
-                asserted=known.asserted,
-                is_withheld=known.is_withheld,
-                diversion=known.diversion,
                 is_passed_on=known.is_passed_on,
-                caller_name=known.name,
+                caller_name=channel.caller.name,
                 is_late_offer=known.is_late_offer,
+                arguments=args[1:],
             )
             self._on_incoming(shard, incoming)
 

@@ -11,7 +11,6 @@ import msgspec
 import structlog
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_of
 from engine.calls.reporting.dialled_legs import was_dialled, was_dialled_over_trunk
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import TtlCache
@@ -28,7 +27,7 @@ from wire.decoding.messages import decode_message
 from wire.dial_policy import POLICY_TTL_MS, AccountDialPolicy
 from wire.party import Party
 from wire.phone_numbers.e164 import main_region
-from wire.phone_numbers.international_form import dialled, international
+from wire.phone_numbers.international_form import dialled, own_number
 from wire.phone_numbers.number_types import valid_beginnings
 from wire.streams.recognizer import BUILT_IN
 
@@ -111,6 +110,23 @@ class DialPolicy:
         if self._limits is None or cached is None or cached.value is None:
             return ""
         return self._limits.admit_inbound(account, cached.value)
+
+    def agent_caller_id(self, account: str, caller_id: str) -> str:
+        """Return what an agent's calls show for the caller id of its document, as the policy says.
+
+        An account may have lost a number since the document was stored.
+        """
+        cached = self._policies.get_stale(account)
+        if cached is None or cached.value is None:
+            return caller_id  # nothing is dialled, either
+        own = _own_caller_id(cached.value, caller_id)
+        return _first_number(cached.value, self._default_caller_id) if own is None else own
+
+    async def may_show(self, account: str, caller_id: str) -> bool:
+        """Return whether a caller id is a number of the account, or else the engine's default."""
+        policy = await self._policy(account)
+        is_default = caller_id == self._default_caller_id
+        return policy is None or is_default or _own_caller_id(policy, caller_id) is not None
 
     async def check_call(self, account: str) -> CallRejection:
         """Return why an account may start no outbound call now; empty when it may."""
@@ -260,16 +276,13 @@ def _new_leg(call: Call, leg_id: str, *, by_trunk: bool) -> NewLeg:
 
 
 def _reject_count(policy: AccountDialPolicy, call: Call) -> DialRejection:
-    """Return whether a call has dialled more legs than it may; the one to be dialled counts.
+    """Return whether a call has had more legs than it may; the one to be dialled counts.
 
-    A webhook may answer `dial` for ever: each round costs money.
+    A webhook may answer `dial` for ever: each round costs money. Legs in the place of others count.
     """
     legs = len(call.legs) + len(call.ended_legs) + call.ended_legs_omitted
-    if legs <= policy.max_legs_per_call:
-        return ""
-    own = (*call.legs, *(past.leg for past in call.ended_legs))
-    incoming = sum(call_of(leg.id) is None for leg in own)
-    return "legs_per_call" if legs - incoming > policy.max_legs_per_call else ""
+    own = legs - (call.direction == "inbound")  # without the caller's
+    return "legs_per_call" if own > policy.max_legs_per_call else ""
 
 
 def allowed_caller_id(policy: AccountDialPolicy, call: Call, caller_id: str, default: str) -> str:
@@ -277,19 +290,17 @@ def allowed_caller_id(policy: AccountDialPolicy, call: Call, caller_id: str, def
 
     An outside caller's number may be shown to parties called for it: the account did not choose it.
     """
-    region = region_of_policy(policy)
+    own = _own_caller_id(policy, caller_id)
+    is_callers = call.caller_kind == "trunk" and caller_id == call.from_
+    return own if own is not None else caller_id if is_callers else _first_number(policy, default)
+
+
+def _own_caller_id(policy: AccountDialPolicy, caller_id: str) -> str | None:
+    """Return a caller id as the account may show it, empty as it is; None: it may not."""
     if policy.numbers is None or not caller_id:
         return caller_id
-    for text in (caller_id, f"+{caller_id.removeprefix('+')}"):
-        if (number := international(text, region)) in policy.numbers:
-            return number
-    if caller_id == call.from_ and _is_from_outside(call):
-        return caller_id
-    return next(iter(policy.numbers), default)
+    return own_number(caller_id, policy.numbers, region_of_policy(policy)) or None
 
 
-def _is_from_outside(call: Call) -> bool:
-    """Return whether the caller is not an agent: agents' phones may send any number."""
-    legs = (*call.legs, *(past.leg for past in call.ended_legs))
-    by_agent = any(leg.agent_id and call_of(leg.id) is None for leg in legs)
-    return call.direction == "inbound" and not by_agent
+def _first_number(policy: AccountDialPolicy, default: str) -> str:
+    return next(iter(policy.numbers or ()), default)

@@ -112,7 +112,7 @@ def _key(leg: Leg) -> tuple[str, int, str, str | None]:
 
 
 def _count(call: Call) -> CallLegs:
-    on_trunk = [leg for leg in call.legs if is_on_trunk(leg) and not _is_calling_agent(call, leg)]
+    on_trunk = [leg for leg in call.legs if is_on_trunk(leg) and not _is_calling_phone(call, leg)]
     dialled = [leg for leg in call.legs if was_dialled(leg)]
     answered = [leg.answered_ms for leg in dialled if leg.answered_ms]
     return CallLegs(
@@ -127,6 +127,6 @@ def _count(call: Call) -> CallLegs:
     )
 
 
-def _is_calling_agent(call: Call, leg: Leg) -> bool:
-    """Return whether it is the leg of an agent who called in: its party is a caller id."""
-    return call.direction == "inbound" and leg.id == call.main and bool(leg.agent_id)
+def _is_calling_phone(call: Call, leg: Leg) -> bool:
+    """Return whether it is the leg of a phone that called in: its party is a caller id."""
+    return call.caller_kind in {"agent", "phone"} and leg.id == call.main

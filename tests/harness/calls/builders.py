@@ -79,6 +79,7 @@ def inbound(action: Any = None, **fields: Any) -> Call:
         state=Starting(None if action is None else tree(action), NOW + 10_000),
         created_ms=NOW,
         must_end_ms=NOW + LONGEST_MS,
+        caller_kind="trunk",
         **fields,
     )
 

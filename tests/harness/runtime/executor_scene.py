@@ -63,6 +63,9 @@ class ManualDialPolicy:
         self.admitted.append(leg_id)
         return self.limit
 
+    def agent_caller_id(self, _account: str, caller_id: str) -> str:
+        return caller_id
+
     def admit_inbound(self, _account: str) -> CallRejection:
         """Admit every call."""
         return ""

@@ -19,6 +19,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import MuteRequested, TransferCancelRequested
 from engine.calls.model.sessions import HoldMusic
+from engine.calls.sessions.replacement import MAX_REPLACEMENTS
 from tests.harness.calls.builders import (
     CHANNEL,
     CLIPS,
@@ -88,6 +89,20 @@ def test_an_unknown_leg(replaced: str) -> None:
     before = story.call
     assert swap(story, replaced) == REFUSED
     assert story.call == before
+
+
+def test_a_call_goes_on_with_a_limited_number_of_legs() -> None:
+    """A phone may replace its leg for ever, at no cost; the next leg ends, and so does the call."""
+    story = Story(inbound(say()))
+    story.take(events.CallOpened())
+    story.take(events.LegAnswered(CHANNEL))
+    for number in range(MAX_REPLACEMENTS):
+        story.take(events.LegReplaced(f"17.{number}", story.call.main), 100)
+        assert (story.call.main, story.call.caller_kind) == (f"17.{number}", "trunk")
+    commands = story.take(events.LegReplaced(ARRIVED, story.call.main), 100)
+    assert REFUSED[0] in commands
+    assert story.call.leg(ARRIVED) is None
+    assert story.state == "ended"
 
 
 def test_a_leg_that_is_being_hung_up_has_no_place() -> None:

@@ -18,6 +18,7 @@ from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegHeld
 from engine.calls.model.requests import ReferReceived, ReplacementArrived
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
+from engine.calls.sessions.replacement import MAX_REPLACEMENTS
 from tests.harness.calls.builders import MAIN, NOW, Story, bridged_call, dialing_call, say
 from tests.harness.calls.control import (
     BOB,
@@ -218,6 +219,16 @@ def test_what_is_impossible_is_refused(story: Story, event: ReplacementArrived) 
     before = story.call
     assert story.take(event) == REFUSED
     assert story.call == before
+
+
+def test_a_call_at_its_limit_refuses() -> None:
+    """Further legs would only hide how the call began."""
+    story = bridged_call(BOB, action=say())
+    for replacements, is_refused in ((MAX_REPLACEMENTS - 1, False), (MAX_REPLACEMENTS, True)):
+        at_limit = Story(replace(story.call, replacements=replacements), story.now)
+        commands = at_limit.take(arrival())
+        assert (commands == REFUSED) is is_refused
+        assert at_limit.call.replacements == MAX_REPLACEMENTS
 
 
 def test_an_ended_call_refuses() -> None:

@@ -11,7 +11,10 @@ from engine.ari.request import Reply
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound import MAX_EXTENSION, InboundCalls
 from engine.runtime.admission.inbound_routes import NO_SUCH_NUMBER, InboundRoutes
+from engine.runtime.agents.agent_template import AgentTemplate
+from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
+from engine.runtime.base.interfaces import CallRejection
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.policy.dial_loops import MAX_ROUNDS, Forwarding
 from engine.runtime.shard.shard import CallShard
@@ -23,6 +26,7 @@ from tests.harness.runtime.node_selection_scene import Scene
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.runtime.shard_scene import ENDPOINTS
 from tests.harness.until import until
+from wire.agents import Agent
 from wire.rpc import NumberRoute
 from wire.shard import ShardId
 
@@ -38,6 +42,7 @@ class Arrival:
     def __init__(
         self,
         store: MemoryStore | None = None,
+        agents: AgentTemplate | None = None,
         /,
         *,
         rate: tuple[float, int] = FULL,
@@ -52,7 +57,10 @@ class Arrival:
         store = store or MemoryStore()
         routes = InboundRoutes(store, self.scene.clock.now_ms)
         self.context = EngineContext(store, self.scene.clock)
-        self.inbound = InboundCalls(self.context, self.scene.node_selection, config, routes)
+        directory = Directory(store, self.scene.clock.now_ms, agents, ()) if agents else None
+        self.inbound = InboundCalls(
+            self.context, self.scene.node_selection, config, routes, directory
+        )
 
     def arrive(self, **changes: Any) -> list[str]:
         """Let a caller arrive; return the requests to the PBX."""
@@ -175,6 +183,62 @@ async def test_a_caller_whose_route_can_not_be_used(
     ] * 2
     assert arrival.scene.node_selection.rate_limiter.available == 2
     assert arrival.shard.callers == set()
+
+
+class UnreadArguments(list[str]):
+    """The arguments of a channel, which must not be read."""
+
+    def __getitem__(self, key: Any) -> Any:
+        raise AssertionError(key)
+
+
+class FullPolicy(ManualDialPolicy):
+    """A policy of accounts that have all the calls that they may have."""
+
+    def admit_inbound(self, _account: str) -> CallRejection:
+        """Return the limit."""
+        return "live_calls"
+
+
+@pytest.mark.parametrize("policy", [None, StoppedPolicy(), FullPolicy()])
+async def test_no_header_is_read_of_a_call_that_is_refused(policy: ManualDialPolicy | None) -> None:
+    """Whoever sends them may send many."""
+    store = MemoryStore()
+    if policy is not None:
+        await store.put_route(NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    arrival = Arrival(store, rate=(2, 1_000))
+    endpoints = replace(ENDPOINTS, policy=policy or ManualDialPolicy())
+    arrival.shard.context = replace(arrival.shard.context, endpoints=endpoints)
+    arrival.arrive(arguments=UnreadArguments())
+    await until(partial(arrival.has_sent, 1), every_s=0.001)
+    assert arrival.pbx.lines == [REJECTED]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "shown"),
+    [("PJSIP/mule", ("agent", "+4721930001")), ("PJSIP/acme-spare", ("phone", ""))],
+)
+async def test_a_phone_shows_what_its_account_may_show(
+    endpoint: str, shown: tuple[str, str]
+) -> None:
+    """Whatever the document of its agent says; nothing if no agent has it."""
+
+    class OwnNumber(ManualDialPolicy):
+        def agent_caller_id(self, account: str, caller_id: str) -> str:
+            """Return the account's own number."""
+            return {("acme", "+12025550123"): "+4721930001", ("acme", ""): ""}[account, caller_id]
+
+    store = MemoryStore()
+    await store.put_route(NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    agent = Agent("PJSIP/mule", caller_id="+12025550123")
+    await store.put_agent("acme", "mule", msgspec.json.encode(agent))
+    arrival = Arrival(store, AgentTemplate("", ""), rate=(2, 1_000))
+    endpoints = replace(ENDPOINTS, policy=OwnNumber())
+    arrival.shard.context = replace(arrival.shard.context, endpoints=endpoints)
+    arrival.arrive(endpoint=endpoint, arguments=UnreadArguments())
+    await until(lambda: bool(arrival.shard.calls), every_s=0.001)
+    (live_call,) = arrival.shard.calls.values()
+    assert (live_call.call.caller_kind, live_call.call.from_) == shown
 
 
 async def test_a_number_whose_route_dials_it_is_cut() -> None:

@@ -18,6 +18,7 @@ from engine.runtime.admission.inbound import inbound_call
 from engine.runtime.admission.inbound_routes import TTL_MS, FoundRoute, InboundRoutes
 from engine.runtime.agents.account_agents import Caller
 from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.pbx.incoming_call_arguments import CallerIdentity
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.pbx_nodes.recovery import RETRY_DELAY_MS, SETTLE_DELAY_MS
 from tests.harness.calls.builders import CHANNEL, ID, NOW, say, tree
@@ -30,6 +31,7 @@ from wire.rpc import NumberRoute
 ROUTE = NumberRoute("acme", tree(say()), {"queue": "sales"}, labels={"team": "a"})
 FOUND = FoundRoute("+4733333333", ROUTE)
 NEW = NewCall(ID, NOW, NOW + 1, trunks=3)
+CALLER = CallerIdentity("trunk", "+4722222222")
 OTHERS = NumberRoute("other", "https://example.com/a")
 
 
@@ -116,7 +118,7 @@ async def test_the_cache_is_bounded() -> None:
 
 def test_a_channel_becomes_a_call() -> None:
     """It belongs to the route's account; its channel is the main leg, not yet answered."""
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), FOUND)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), CALLER, FOUND)
     assert (call.account, call.direction, call.main) == ("acme", "inbound", CHANNEL)
     assert (call.from_, call.to, call.caller_id) == ("+4722222222", "+4733333333", "+4722222222")
     assert call.state == Starting(ROUTE.action, NOW + ANSWER_TIMEOUT_MS)
@@ -128,6 +130,7 @@ def test_a_channel_becomes_a_call() -> None:
         False,
     )
     assert call.legs == (Leg(CHANNEL, "+4722222222", "created", NOW),)
+    assert call.caller_kind == "trunk"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +157,7 @@ def test_a_route_whose_calls_are_recorded(*, is_recorded: bool) -> None:
     archive = RecordingDestination("file:///a", "acme/2023-11-14")
     channel = IncomingChannel(CHANNEL, "+47", "+4733333333")
     route = FoundRoute("+4733333333", replace(ROUTE, record_call=is_recorded))
-    call = inbound_call(replace(NEW, recording_destination=archive), channel, route)
+    call = inbound_call(replace(NEW, recording_destination=archive), channel, CALLER, route)
     assert (call.recording_destination, call.recording_enabled) == (archive, is_recorded)
 
 
@@ -163,24 +166,28 @@ def test_a_route_whose_calls_are_recorded(*, is_recorded: bool) -> None:
 )
 def test_only_a_number_is_a_caller_id(number: str) -> None:
     """Callers choose what they send; other text is reported, but never dialled or shown."""
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, number, "+47"), FOUND)
+    identity = CallerIdentity("trunk", number)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, number, "+47"), identity, FOUND)
     assert call.from_ == number.replace("\r", "").replace("\n", "")
     assert call.caller_id == ""
 
 
 def test_an_agents_call() -> None:
     """Its leg has the agent's id, and its caller is the caller id in the directory."""
-    agent = Caller("sales7", "+4721930000")
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, "", "+4733333333", agent=agent), FOUND)
+    channel = IncomingChannel(CHANNEL, "", "+4733333333", agent=Caller("sales7"))
+    call = inbound_call(NEW, channel, CallerIdentity("agent", "+4721930000"), FOUND)
     assert (call.legs[0].party, call.legs[0].agent) == ("+4721930000", "sales7")
     assert (call.from_, call.caller_id) == ("+4721930000", "+4721930000")
+    assert call.caller_kind == "agent"
 
 
 def test_control_characters_are_removed() -> None:
     """They never reach a terminal or a log."""
-    call = inbound_call(
-        NEW, IncomingChannel(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), FoundRoute("15\x07", ROUTE)
+    channel, identity = (
+        IncomingChannel(CHANNEL, "", ""),
+        CallerIdentity("trunk", "\x1b[2J\r\n+4799"),
     )
+    call = inbound_call(NEW, channel, identity, FoundRoute("15\x07", ROUTE))
     assert (call.from_, call.to, call.caller_id) == ("[2J+4799", "15", "")
 
 
@@ -199,16 +206,16 @@ def test_control_characters_are_removed() -> None:
 )
 def test_a_callers_number_is_international(sent: str, region: str, number: str) -> None:
     """So records, history and do-not-call lists know it in one form, where its country is known."""
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, sent, "+47"), FOUND, region)
+    identity = CallerIdentity("trunk", sent)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, sent, "+47"), identity, FOUND, region)
     assert (call.from_, call.legs[0].party, call.caller_id) == (number, number, number)
 
 
 def test_privacy_and_diversion_belong_to_the_call() -> None:
     """The text of a diversion is printable, as all that callers send."""
-    incoming = IncomingChannel(
-        CHANNEL, "+4799", "+47", is_withheld=True, diversion=(Diversion("+47\x1b11", "no-answer"),)
-    )
-    call = inbound_call(NEW, incoming, FOUND)
+    diversion = (Diversion("+47\x1b11", "no-answer"),)
+    identity = replace(CALLER, is_withheld=True, diversion=diversion)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, "+4799", "+47"), identity, FOUND)
     assert (call.privacy, call.diversion) == (True, (Diversion("+4711", "no-answer"),))
 
 
@@ -227,7 +234,7 @@ async def test_the_callback_target_of_the_account() -> None:
     for number, target in (("+47", "b" * 24), ("+48", "a" * 24)):
         route = await routes.find(number)
         assert route is not None
-        call = inbound_call(NEW, channel, route)
+        call = inbound_call(NEW, channel, CALLER, route)
         assert call.delivery_key == f"acme {format_target(parse_call_target(target, ''))}"
 
 
@@ -235,7 +242,7 @@ def test_a_route_with_a_fallback() -> None:
     """The call has it from its start."""
     channel = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
     route = replace(OTHERS, fallback=tree(say()))
-    state = inbound_call(NEW, channel, FoundRoute("+4733333333", route)).state
+    state = inbound_call(NEW, channel, CALLER, FoundRoute("+4733333333", route)).state
     assert isinstance(state, Starting)
     assert (state.action, state.fallback) == (OTHERS.action, tree(say()))
 
@@ -249,22 +256,21 @@ def test_a_lost_answer_is_repeated_in_time() -> None:
 @pytest.mark.parametrize(
     ("fields", "name"),
     [
-        ({"caller_name": "Anna Berg"}, "Anna Berg"),
-        ({"caller_name": "Anna\x1b[2J\r\n Berg" + "x" * 80}, ("Anna [2J  Berg" + "x" * 80)[:80]),
-        ({"caller_name": "Anna", "is_withheld": True}, ""),
-        ({"caller_name": "+4790000001"}, ""),
-        ({"caller_name": " "}, ""),
-        ({"caller_name": "90 00 00 01"}, ""),
-        ({"caller_name": "株式会社"}, "株式会社"),
-        ({"caller_name": "山田\u3000太郎 \u200f"}, "山田\u3000太郎"),
-        ({"caller_name": "1002", "agent": Caller("ada", name="Ada")}, "Ada"),
+        ({"name": "Anna Berg"}, "Anna Berg"),
+        ({"name": "Anna\x1b[2J\r\n Berg" + "x" * 80}, ("Anna [2J  Berg" + "x" * 80)[:80]),
+        ({"name": "Anna", "is_withheld": True}, ""),
+        ({"name": "+4790000001"}, ""),
+        ({"name": " "}, ""),
+        ({"name": "90 00 00 01"}, ""),
+        ({"name": "株式会社"}, "株式会社"),
+        ({"name": "山田\u3000太郎 \u200f"}, "山田\u3000太郎"),
         ({}, ""),
     ],
 )
 def test_the_name_of_a_caller(fields: dict[str, Any], name: str) -> None:
     """The network's or the directory's, without control characters; a number is none."""
-    incoming = IncomingChannel(CHANNEL, "+4790000001", "+47", **fields)
-    assert inbound_call(NEW, incoming, FOUND).caller_name == name
+    incoming, identity = IncomingChannel(CHANNEL, "", "+47"), replace(CALLER, **fields)
+    assert inbound_call(NEW, incoming, identity, FOUND).caller_name == name
 
 
 @pytest.mark.parametrize(
@@ -275,5 +281,5 @@ def test_a_call_rings_until_it_needs_media(answers: bool, is_up: bool, deferred:
     """If its route says so, and no earlier engine has answered it."""
     route = replace(ROUTE, answer=answers)
     incoming = IncomingChannel(CHANNEL, "+4790000001", "+47", is_up=is_up)
-    call = inbound_call(NEW, incoming, FoundRoute("+4733333333", route))
+    call = inbound_call(NEW, incoming, CALLER, FoundRoute("+4733333333", route))
     assert call.answer_deferred is deferred

@@ -6,8 +6,11 @@ import pytest
 
 from engine.runtime.pbx.incoming_call_arguments import (
     MAX_DIVERSIONS,
+    MAX_HEADER_LENGTH,
+    CallerIdentity,
     IncomingArguments,
     read_arguments,
+    read_identity,
 )
 from wire.party import Diversion
 
@@ -19,14 +22,16 @@ def passed(**headers: str) -> list[str]:
 
 def test_an_earlier_dialplan_passes_the_number_only() -> None:
     """Then nothing else is known."""
-    assert read_arguments(["+4721930000"], "+4799") == IncomingArguments("+4721930000", "+4799")
-    assert read_arguments([], "") == IncomingArguments()
+    assert read_arguments(["+4721930000"]) == IncomingArguments("+4721930000")
+    assert read_identity(["+4721930000"], "+4799") == CallerIdentity("trunk", "+4799")
+    assert read_arguments([]) == IncomingArguments()
+    assert read_identity([], "") == CallerIdentity("trunk")
 
 
 def test_a_caller_that_another_engine_has_passed_on() -> None:
     """The dialplan says so; otherwise the argument is empty."""
-    assert read_arguments([*passed(), "passed-on=yes"], "").is_passed_on
-    assert not read_arguments([*passed(), "passed-on="], "").is_passed_on
+    assert read_arguments([*passed(), "passed-on=yes"]).is_passed_on
+    assert not read_arguments([*passed(), "passed-on="]).is_passed_on
 
 
 @pytest.mark.parametrize(
@@ -42,7 +47,7 @@ def test_a_caller_that_another_engine_has_passed_on() -> None:
 )
 def test_parameters_and_separators_are_removed(dialled: str, number: str) -> None:
     """Names keep their separators."""
-    assert read_arguments([dialled], "").dialled == number
+    assert read_arguments([dialled]).dialled == number
 
 
 @pytest.mark.parametrize(
@@ -70,7 +75,7 @@ def test_parameters_and_separators_are_removed(dialled: str, number: str) -> Non
 )
 def test_a_number_is_withheld(headers: dict[str, str]) -> None:
     """By its presentation, by Privacy (RFC 3323), Remote-Party-ID, or an anonymous From."""
-    assert read_arguments(passed(**headers), "+4799").is_withheld
+    assert read_identity(passed(**headers), "+4799").is_withheld
 
 
 @pytest.mark.parametrize(
@@ -91,15 +96,15 @@ def test_a_number_is_withheld(headers: dict[str, str]) -> None:
 )
 def test_a_number_is_not_withheld(headers: dict[str, str]) -> None:
     """A display name is not a request for privacy."""
-    assert not read_arguments(passed(**headers), "+4799").is_withheld
+    assert not read_identity(passed(**headers), "+4799").is_withheld
 
 
 def test_any_of_several_headers_withholds() -> None:
     """Asterisk reads the first of each only."""
     off, full = quote("<sip:+4799@a>;privacy=off"), quote("<sip:+4799@a>;privacy=full")
-    assert read_arguments(["100", f"rpid={off}", f"rpid={full}"], "+4799").is_withheld
+    assert read_identity(["100", f"rpid={off}", f"rpid={full}"], "+4799").is_withheld
     privacy = ["presentation=prohib", "privacy=history", "privacy=id"]
-    assert read_arguments(["100", *privacy], "+4799").is_withheld
+    assert read_identity(["100", *privacy], "+4799").is_withheld
 
 
 @pytest.mark.parametrize(
@@ -116,7 +121,7 @@ def test_any_of_several_headers_withholds() -> None:
 def test_the_called_party_is_not_the_caller(rpid: list[str], caller: str) -> None:
     """Asterisk takes the number of the first Remote-Party-ID, unless the carrier asserts one."""
     args = [*passed(**{"from": "<sip:+4788@a>"}), *(f"rpid={quote(each)}" for each in rpid)]
-    assert read_arguments(args, "+4721").caller == caller
+    assert read_identity(args, "+4721").number == caller
 
 
 @pytest.mark.parametrize(
@@ -137,18 +142,18 @@ def test_the_called_party_is_not_the_caller(rpid: list[str], caller: str) -> Non
 def test_an_asserted_number(headers: list[str], number: str) -> None:
     """Either address may have it (RFC 3325), of one header line or of two."""
     args = ["100", *(f"asserted={quote(each, safe='')}" for each in headers)]
-    assert read_arguments(args, "+4799").asserted == number
+    assert read_identity(args, "+4799").number == (number or "+4799")
 
 
 def test_an_anonymous_caller_is_withheld() -> None:
     """A carrier may replace the number itself."""
-    assert read_arguments(["100"], "anonymous").is_withheld
+    assert read_identity(["100"], "anonymous").is_withheld
 
 
 def test_a_dialled_number_cannot_undo_privacy() -> None:
     """A comma in what was dialled adds arguments, but the dialplan's own still apply."""
     args = ["100", "presentation=allowed", "privacy=", "presentation=prohib", "privacy=id"]
-    assert read_arguments(args, "+4799").is_withheld
+    assert read_identity(args, "+4799").is_withheld
 
 
 def test_diversion() -> None:
@@ -156,7 +161,7 @@ def test_diversion() -> None:
     latest = passed(diversion='"Eve, <A>" <sip:+4733333333@a>;reason=no-answer, <tel:+4722222222>')
     first = passed(diversion='<sip:+47-1111-1111@a>;reason="User-Busy";privacy=full')
     args = [*latest, *first[1:], "diversion="]
-    assert read_arguments(args, "").diversion == (
+    assert read_identity(args, "").diversion == (
         Diversion("+4711111111", "user-busy", privacy=True),
         Diversion("+4722222222"),
         Diversion("+4733333333", "no-answer"),
@@ -170,7 +175,7 @@ def test_history_info() -> None:
         "<sip:+4711111111@a>;index=1, <sip:+4733333333@a?Reason=SIP%3Bcause%3D486>;index=1.2,"
         "<sip:+4721930000@b>;index=1.10"
     )
-    assert read_arguments(passed(history=history), "").diversion == (
+    assert read_identity(passed(history=history), "").diversion == (
         Diversion("+4711111111", "unconditional"),
         Diversion("+4722222222", privacy=True),
         Diversion("+4733333333", "user-busy"),
@@ -180,21 +185,21 @@ def test_history_info() -> None:
 def test_history_without_diversion() -> None:
     """A proxy that only passes the call on adds the same number again: no diversion."""
     history = "<sip:+4721930000@a>;index=1, <sip:+4721930000@b;user=phone>;index=1.1;rc=1"
-    assert read_arguments(passed(history=history), "").diversion == ()
+    assert read_identity(passed(history=history), "").diversion == ()
 
 
 @pytest.mark.parametrize("text", ['"', "<sip:", "a,b,<>", "<sip:@>;index=1..1", "\x00" * 50, ",,,"])
 def test_malformed_headers_are_ignored(text: str) -> None:
     """Callers choose what they send."""
     for name in ("diversion", "history", "rpid"):
-        read = read_arguments(passed(**{name: text}), "+4799")
-        assert (read.diversion, read.caller, read.is_withheld) == ((), "+4799", False)
+        read = read_identity(passed(**{name: text}), "+4799")
+        assert (read.diversion, read.number, read.is_withheld) == ((), "+4799", False)
 
 
 def test_the_number_of_diversions_is_limited() -> None:
     """They are part of every event of the call."""
     header = ",".join(f"<sip:+47{number}@a>" for number in range(1_000, 1_100))
-    assert len(read_arguments(passed(diversion=header), "").diversion) == MAX_DIVERSIONS
+    assert len(read_identity(passed(diversion=header), "").diversion) == MAX_DIVERSIONS
 
 
 ASSERTED = '"Pai N" <sip:+4790000002@h>, <tel:+4790000002>'
@@ -219,22 +224,32 @@ SENT = '"From N" <sip:+4790000001@h>;tag=1'
 )
 def test_the_name_belongs_to_the_number(headers: dict[str, str], name: str) -> None:
     """It is of the header that has the caller's number, unless it is withheld there."""
-    assert read_arguments(passed(**headers), "+4790000001", "Asterisk's").name == name
+    assert read_identity(passed(**headers), "+4790000001", "Asterisk's").name == name
 
 
 def test_the_name_of_the_caller_beside_a_called_party() -> None:
     """Asterisk takes the first party's, whichever it is."""
     called = passed(rpid='"Called N" <sip:+4721930000@h>;party=called')
     calling = passed(rpid='"R N" <sip:+4790000001@h>;party=calling')[1:]
-    assert read_arguments([*called, *calling], "+4721930000", "Called N").name == "R N"
+    assert read_identity([*called, *calling], "+4721930000", "Called N").name == "R N"
 
 
 def test_the_name_of_an_earlier_dialplan() -> None:
     """It passes no header: Asterisk's name is taken, which keeps escaped characters as they are."""
-    assert read_arguments(["+4721930000"], "+4799", r"Bo \"B\"").name == 'Bo "B"'
+    assert read_identity(["+4721930000"], "+4799", r"Bo \"B\"").name == 'Bo "B"'
 
 
 @pytest.mark.parametrize(("argument", "is_late"), [("no-sdp=yes", True), ("no-sdp=", False)])
 def test_an_invite_without_sdp(argument: str, is_late: bool) -> None:
     """Its caller is answered before its media has an address."""
-    assert read_arguments(["1000", argument], "+4722222222").is_late_offer is is_late
+    assert read_arguments(["1000", argument]).is_late_offer is is_late
+
+
+def test_only_the_beginning_of_a_long_header_is_read() -> None:
+    """Callers choose how much they send."""
+    entry = ",<sip:+4711111111@a>"
+    short = passed(diversion="x" * (MAX_HEADER_LENGTH - len(entry)) + entry)
+    assert read_identity(short, "").diversion == (Diversion("+4711111111"),)
+    assert read_identity(passed(diversion="x" * MAX_HEADER_LENGTH + entry), "").diversion == ()
+    encoded = ["100", f"diversion={'%78' * MAX_HEADER_LENGTH}{quote(entry)}"]
+    assert read_identity(encoded, "").diversion == ()

@@ -122,9 +122,9 @@ async def test_privacy_and_diversion_of_an_inbound_call() -> None:
 @pytest.mark.parametrize(
     ("endpoint", "known"),
     [
-        ("PJSIP/trunk", ("+4790000001", "", True, (Diversion("+4711111111"),))),
-        ("PJSIP/1001", ("", "", False, ())),
-        ("PJSIP/4790000003", ("", "", False, ())),
+        ("PJSIP/trunk", ("trunk", "+4790000001", "", True, (Diversion("+4711111111"),))),
+        ("PJSIP/1001", ("agent", "", "", False, ())),
+        ("PJSIP/4790000003", ("agent", "", "", False, ())),
     ],
 )
 async def test_headers_identify_the_caller_of_a_trunk(endpoint: str, known: object) -> None:
@@ -141,12 +141,13 @@ async def test_headers_identify_the_caller_of_a_trunk(endpoint: str, known: obje
     args = ["inbound", "+4733333333", *(f"{name}={quote(each)}" for name, each in headers.items())]
     async with inbound_node() as at:
         await at.route()
-        caller = {**channel("1.1", "Ring"), "name": f"{endpoint}-00000001"}
-        at.node.on_event(0, ari("StasisStart", channel=caller, args=args))
+        arriving = {**channel("1.1", "Ring"), "name": f"{endpoint}-00000001"}
+        at.node.on_event(0, ari("StasisStart", channel=arriving, args=args))
         await until(partial(at.has_call, "1.1"), every_s=0.001)
         (live_call,) = at.scene.shard.calls.values()
     call = live_call.call
-    assert (call.from_, call.caller_name, call.privacy, call.diversion) == known
+    caller = (call.caller_kind, call.from_, call.caller_name, call.privacy, call.diversion)
+    assert caller == known
     assert call.caller_id == call.from_
 
 
@@ -276,7 +277,7 @@ async def test_a_channel_of_ours_is_no_caller() -> None:
 
 
 def test_what_is_known_of_a_caller() -> None:
-    """What the dialplan passes counts, and what Asterisk shows if it passes nothing."""
+    """No header of it is read before its call is admitted."""
     scene, found = ShardScene(), list[IncomingChannel]()
     node = scene.node(lambda _shard, incoming: found.append(incoming))
     shown = {**channel("1.1"), "name": "PJSIP/trunk-1-0000abcd"}
@@ -297,11 +298,10 @@ def test_what_is_known_of_a_caller() -> None:
             "+4712",
             is_up=True,
             endpoint="PJSIP/trunk-1",
-            asserted="+4790000001",
-            is_withheld=True,
-            diversion=(Diversion("+4711111111"),),
             is_passed_on=True,
-            caller_name="Eva",
+            arguments=args[1:],
         ),
-        IncomingChannel("1.2", "+4722222222", "+4733333333", endpoint="PJSIP/trunk-1"),
+        IncomingChannel(
+            "1.2", "+4722222222", "+4733333333", endpoint="PJSIP/trunk-1", arguments=[]
+        ),
     ]

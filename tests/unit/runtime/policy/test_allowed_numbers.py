@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call
+from engine.calls.model.call import CallerKind
 from engine.runtime.policy.destinations import full_numbers, reject_destination
 from engine.runtime.policy.dial_policy import allowed_caller_id
 from tests.harness.calls.builders import inbound, outbound
@@ -107,17 +107,17 @@ def test_accounts_without_numbers() -> None:
     )
 
 
-def from_agent(call: Call) -> Call:
-    """Make an agent the caller."""
-    return replace(call, legs=(replace(call.legs[0], agent_id="1001"),))
+@pytest.mark.parametrize("kind", ["agent", "phone", ""])
+def test_an_inbound_callers_number(kind: CallerKind) -> None:
+    """It may be shown to parties called for that call, if it has come over a trunk.
 
-
-def test_an_inbound_callers_number() -> None:
-    """It may be shown to parties called for that call, unless the caller is an agent."""
-    call = inbound()
+    What has become of the caller's leg since then makes no difference.
+    """
+    call = replace(inbound(), legs=())
     assert allowed_caller_id(OWN, call, call.from_, "") == call.from_
     assert allowed_caller_id(OWN, call, "+15550001", "") == "+4721930000"
-    assert allowed_caller_id(OWN, from_agent(call), call.from_, "") == "+4721930000"
+    by_phone = replace(call, caller_kind=kind)
+    assert allowed_caller_id(OWN, by_phone, call.from_, "") == "+4721930000"
 
 
 @pytest.mark.parametrize(

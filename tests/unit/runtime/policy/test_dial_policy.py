@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.app.factories import default_policy
-from engine.calls.model.leg import Leg
+from engine.calls.model.leg import EndedLeg, Leg
 from engine.runtime.base.interfaces import DialDecision
 from engine.runtime.policy.capacity_limits import CapacityLimiter, CapacityLimits, SingleEngine
 from engine.runtime.policy.dial_policy import DialPolicy
@@ -332,6 +332,48 @@ async def test_the_legs_of_a_call(
     scene.policy.authorize(call, party, "", decision.set_result)
     assert decision.done() is is_cached
     assert (await decision).rejection == rejection
+
+
+@pytest.mark.parametrize(("replacing", "rejection"), [(1, ""), (2, "legs_per_call")])
+async def test_legs_in_the_place_of_others_count(
+    scene: Scene, replacing: int, rejection: str
+) -> None:
+    """A phone can replace its leg again and again; each is a leg of the call."""
+    await scene.put(AccountDialPolicy(max_legs_per_call=2))
+    await scene.policy.region("acme")
+    own, main = Leg(f"{ID}.l0", "agent:1", "requested", NOW), inbound().legs[0]
+    past = [EndedLeg(replace(main, id="1.1"), NOW, "completed", 16)] * replacing
+    call = replace(inbound(), legs=(replace(main, replaces="1.1"), own), ended_legs=tuple(past))
+    decided: list[DialDecision] = []
+    scene.policy.authorize(call, "agent:1", "", decided.append)
+    assert decided[0].rejection == rejection
+
+
+NUMBERLESS = AccountDialPolicy(numbers=())
+
+
+@pytest.mark.parametrize(
+    ("policy", "caller_id", "shown", "may"),
+    [
+        (NORWAY, "+4721930000", "+4721930000", True),
+        (NORWAY, "004721930000", "+4721930000", True),
+        (NORWAY, "+12025550123", "+4721930000", False),
+        (NORWAY, "+4799", "+4721930000", True),
+        (NORWAY, "", "", True),
+        (NUMBERLESS, "+12025550123", "+4799", False),
+        (NUMBERLESS, "+4799", "+4799", True),
+        (AccountDialPolicy(), "+12025550123", "+12025550123", True),
+        (None, "+12025550123", "+12025550123", True),
+    ],
+)
+async def test_the_caller_id_of_an_agent(
+    scene: Scene, policy: AccountDialPolicy | None, caller_id: str, shown: str, *, may: bool
+) -> None:
+    """A number of the account, or the engine's default; one that it has lost is replaced."""
+    if policy is not None:
+        await scene.put(policy)
+    assert await scene.policy.may_show("acme", caller_id) is may
+    assert scene.policy.agent_caller_id("acme", caller_id) == shown
 
 
 @pytest.mark.parametrize("is_cached", [False, True])

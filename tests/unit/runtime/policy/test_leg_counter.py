@@ -1,11 +1,11 @@
 """Which legs count as legs on the trunk, and which as dialled by their account."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, update_leg
+from engine.calls.model.call import Call, CallerKind, update_leg
 from engine.calls.model.events import LegEnded
 from engine.calls.model.leg import Leg
 from engine.calls.reporting.ended_legs import archive_leg
@@ -27,11 +27,13 @@ def test_half_of_a_local_channel_is_no_call_over_the_trunk() -> None:
     assert count(update_leg(call, MAIN, replaces="1700000000.9")).on_trunk == 1
 
 
-def test_an_agent_who_calls_in_is_not_called_over_the_trunk() -> None:
+def test_a_phone_that_calls_in_is_not_called_over_the_trunk() -> None:
     """The party of its leg is a caller id; an agent who is called by number counts."""
     story = inbound_conversation()
     own = count(story.call).on_trunk
-    assert count(update_leg(story.call, CHANNEL, agent_id="7")).on_trunk == own - 1
+    for kind in get_args(CallerKind):
+        is_phone = kind in {"agent", "phone"}
+        assert count(replace(story.call, caller_kind=kind)).on_trunk == own - is_phone
     assert count(update_leg(story.call, DIALED, agent_id="7")).on_trunk == own
     assert count(update_leg(bridged_call("+4722222222").call, MAIN, agent_id="7")).on_trunk == 2
 
