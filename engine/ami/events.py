@@ -23,7 +23,7 @@ _DTMF = b"Event: DTMF"
 _VALUE = rb"[^\x00-\x1f\x7f]*\r\n"
 _DIGIT = re.compile(
     rb"Event: DTMF(?P<kind>Begin|End)\r\nPrivilege: dtmf,all\r\n"
-    rb"Timestamp: (?P<at>[0-9]+\.[0-9]+)\r\n(?:SystemName: V)?"
+    rb"Timestamp: (?P<at>[0-9]{1,15}\.[0-9]{1,9})\r\n(?:SystemName: V)?"
     rb"Channel: VChannelState: VChannelStateDesc: VCallerIDNum: VCallerIDName: V"
     rb"ConnectedLineNum: VConnectedLineName: VLanguage: VAccountCode: V"
     rb"Context: VExten: VPriority: VUniqueid: (?P<channel>[!-~]+)\r\n(?:TenantID: V)?Linkedid: V"

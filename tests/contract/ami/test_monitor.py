@@ -188,6 +188,7 @@ async def test_digits_are_reported() -> None:
         manager.send_event(*dtmf("Event: DTMFBegin", at="1795237200.000100"))
         manager.send_event(*dtmf("Event: DTMFEnd", "DurationMs: 80", at="1795237200.123987"))
         manager.send_event(*dtmf("Event: DTMFEnd", "DurationMs: 80", at="x"))
+        manager.send_event(*dtmf("Event: DTMFEnd", "DurationMs: 80", at=f"{'9' * 400}.0"))
         manager.send_event(*dtmf("Event: DTMFEnd", "DurationMs: 80")[:-1], "Direction: Sent")
         manager.send_event("Event: InvalidPassword", "Service: AMI")
         await until(lambda: ("refused", "ami") in listener.calls)
