@@ -230,7 +230,11 @@ async def open_services(
             documents=documents,
             routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
             agents=AgentService(
-                replace(editor, store=documents.agents), endpoints, documents.agents, engine
+                replace(editor, store=documents.agents),
+                accounts,
+                endpoints,
+                documents.agents,
+                engine,
             ),
             phone_logins=PhoneLoginService(
                 editor, documents.agents, keys, engine, settings, tickets, clock

@@ -72,7 +72,8 @@ async def put_agent(
 
     Its endpoint is `PJSIP/{account}-…`, where a name without further hyphens follows, or one that
     the operator has granted; others are 400 (`endpoint_not_granted`, `configured_endpoint`). One
-    that is another account's or another agent's phone is 409 (`endpoint_taken`).
+    that is another account's or another agent's phone is 409 (`endpoint_taken`). Its `callerId` is
+    a number of the account; others are 400 (`not_your_number`).
     """
     found = await agents.put(user.account_id, agent_id, body, condition)
     return tagged_response(agent_row(found), found.version)

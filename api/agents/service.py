@@ -8,6 +8,7 @@ import structlog
 from msgspec import Struct
 
 from api.accounts.endpoints import EndpointStore
+from api.accounts.store import AccountStore
 from api.agents.schemas import (
     MAX_WITH_PRESENCE,
     AgentPage,
@@ -35,6 +36,7 @@ from wire.agents import (
 )
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import NAME, PATTERNS
+from wire.phone_numbers.international_form import own_number
 
 log = structlog.get_logger()
 KIND: Kind = "agent"
@@ -44,6 +46,7 @@ _UNKNOWN = AgentState("unknown", busy=False, call_id=None, nodes=())
 
 class AgentService(Struct, frozen=True):
     documents: DocumentEditor
+    accounts: AccountStore
     endpoints: EndpointStore
     agents: AgentStore
     engine: EngineClient
@@ -78,6 +81,8 @@ class AgentService(Struct, frozen=True):
         if re.search(NAME, agent_id) is None:
             raise BadInput("agentId", f"expected {PATTERNS[NAME]}")
 
+        await self._check_caller_id(account_id, agent.caller_id)
+
         async def checked(_before: Document | None) -> bytes:
             is_granted = await self._is_granted(account_id, agent.endpoint)
             # Before engines reserve it: they may have lost that it is another account's.
@@ -88,6 +93,16 @@ class AgentService(Struct, frozen=True):
             return msgspec.json.encode(agent)
 
         return await self.documents.change(account_id, KIND, agent_id, checked, condition)
+
+    async def _check_caller_id(self, account_id: str, caller_id: str | None) -> None:
+        """Check that a caller id is a number of the account; raises BadInput."""
+        if caller_id is None:
+            return
+        numbers = await self.accounts.numbers(account_id)
+        region = await self.accounts.region(account_id)
+        if not own_number(caller_id, numbers, region or ""):
+            text = f"{caller_id} is not a caller id of this account"
+            raise BadInput("callerId", text, "not_your_number")
 
     async def _is_granted(self, account_id: str, endpoint: str) -> bool:
         """Return whether an operator has granted an endpoint to an account.

@@ -185,7 +185,7 @@ def _routes(
         (operations.RECORDING_FILES, RecordingFileHandlers(deps.archive)),
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy, agents)),
-        (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents, passwords)),
+        (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents, passwords, policy)),
         (operations.FLOWS, FlowHandlers(store, limits, flow_checks, policy)),
         (operations.API_REQUESTS, ApiRequestHandlers(store, limits, flow_checks)),
         (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits, flow_checks, policy)),

@@ -17,6 +17,7 @@ from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.phone_credentials import EndpointTaken
 from engine.runtime.agents.phone_passwords import PhonePasswords
+from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire.agents import (
     Agent,
@@ -43,6 +44,7 @@ class AgentHandlers(Struct, frozen=True):
     fan_out: FanOut
     documents: AgentDocuments
     passwords: PhonePasswords
+    dial_policy: DialPolicy
 
     async def list(self, request: web.Request) -> Agents:
         """List the agents of an account, or those in the query."""
@@ -73,6 +75,9 @@ class AgentHandlers(Struct, frozen=True):
         """Store the endpoint and the name of an agent."""
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
         await self._check(account, agent_id, agent)
+        if agent.caller_id and not await self.dial_policy.may_show(account, agent.caller_id):
+            text = f"{agent.caller_id} is not a caller id of account {account}"
+            raise BadInput("callerId", text, "not_your_number")
         previous = await self.store.agent(account, agent_id)
         with _conflicts():
             async with self.documents.claimed(account, agent.endpoint):

@@ -98,6 +98,19 @@ async def test_what_is_no_agent_is_refused(scene: RpcScene, body: object) -> Non
     assert (await scene.problem("PUT", "/agents/acme/a%2Fb", AGENT))[0] == 400
 
 
+async def test_the_caller_id_is_a_number_of_the_account(scene: RpcScene) -> None:
+    """An account whose numbers no policy limits may show any."""
+    assert (await scene.request("PUT", "/terms/acme", {"numbers": ["+4721930000"]}))[0] == 200
+    foreign = {**AGENT, "callerId": "+12025550123"}
+    status, problem = await scene.request("PUT", SALES7, foreign)
+    (error,) = problem["errors"]
+    assert (status, error["code"], error["path"]) == (400, "not_your_number", "callerId")
+    assert (await scene.request("PUT", SALES7, AGENT))[0] == 200
+    assert (await scene.request("PUT", "/agents/other/sales7", {**foreign, "endpoint": "PJSIP/9"}))[
+        0
+    ] == 200
+
+
 async def test_presence_is_shown_over_all_nodes(scene: RpcScene) -> None:
     """Online if any node reports it, otherwise unknown while a node is disconnected."""
     await scene.request("PUT", SALES7, AGENT)

@@ -73,6 +73,7 @@ DIALING = CodeGroup(
             (400,),
             (
                 Place.REST,
+                Place.RPC,
                 Place.FIELD,
             ),
         ),

@@ -445,7 +445,8 @@ export class Agents {
    *
    * Its endpoint is `PJSIP/{account}-…`, where a name without further hyphens follows, or one that
    * the operator has granted; others are 400 (`endpoint_not_granted`, `configured_endpoint`). One
-   * that is another account's or another agent's phone is 409 (`endpoint_taken`).
+   * that is another account's or another agent's phone is 409 (`endpoint_taken`). Its `callerId` is
+   * a number of the account; others are 400 (`not_your_number`).
    */
   put(agentId: string, body: Omit<models.Agent, "agentId">, options: RequestOptions = {}): Promise<models.AgentRow> {
     const request = { method: "PUT", path: ["srmain", "voice", "agents", agentId], body };

@@ -13,6 +13,7 @@ from tests.harness.rpc.preparation import watched
 BASE = "/srmain/voice/agents"
 ANN = f"{BASE}/ann"
 AGENT = {"endpoint": "PJSIP/1002", "name": "Ann Åse 安", "callerId": "+4721930000"}
+OTHER_ANN = {"endpoint": "PJSIP/1002"}
 UNKNOWN = {"presence": "unknown", "busy": False, "callId": None, "nodes": []}
 PASSWORD = {"password": "correct-horse-battery"}
 
@@ -78,7 +79,7 @@ async def test_each_account_sees_its_own(kept: Rest) -> None:
     ):
         refused = await kept.rejected(method, path, body, token=theirs)
         assert refused[:2] == (404, "not_found")
-    answer = await kept.request("PUT", ANN, AGENT, token=theirs)
+    answer = await kept.request("PUT", ANN, OTHER_ANN, token=theirs)
     assert (answer.status_code, answer.json()["code"]) == (409, "endpoint_taken")
     assert "acme" not in answer.text
     assert (await kept.request("DELETE", ANN)).status_code == 204
@@ -87,7 +88,7 @@ async def test_each_account_sees_its_own(kept: Rest) -> None:
         await endpoints.grant("other", AGENT["endpoint"])
     await endpoints.revoke("acme", AGENT["endpoint"])
     await endpoints.grant("other", AGENT["endpoint"])
-    await put(kept, token=theirs)
+    await put(kept, body=OTHER_ANN, token=theirs)
     assert await endpoints.of_account("other") == (AGENT["endpoint"],)
 
 
@@ -185,6 +186,14 @@ async def test_bad_input_names_its_field(rest: Rest, body: object, path: str) ->
     assert (await rest.request("GET", BASE)).json()["total"] == 0
 
 
+async def test_the_caller_id_is_a_number_of_the_account(rest: Rest) -> None:
+    """Any spelling of it; another one would be a lie, or another customer's."""
+    refused = await rest.rejected("PUT", ANN, {**AGENT, "callerId": "+12025550123"})
+    assert refused == (400, "not_your_number", ["callerId"])
+    assert (await rest.request("GET", BASE)).json()["total"] == 0
+    assert (await put(rest, body={**AGENT, "callerId": "004721930000"}))["callerId"]
+
+
 async def test_odd_ids(rest: Rest) -> None:
     """Agents have names of letters, digits, _ and -."""
     for odd in ("a%20b", "%D8%AF", "%00", "a" * 64 + "b", "a%0A"):
@@ -216,10 +225,10 @@ async def test_an_endpoint_stays_its_accounts_while_engines_have_lost_it(kept: R
     await put(kept)
     other = await kept.token_of("other", "other")
     kept.scene.store.documents.clear()
-    rejected = await kept.rejected("PUT", ANN, {**AGENT, "name": "x"}, token=other)
+    rejected = await kept.rejected("PUT", ANN, {**OTHER_ANN, "name": "x"}, token=other)
     assert rejected[:2] == (409, "endpoint_taken")
     await put(kept, body={**AGENT, "name": "Ann"})
     await put(kept, body={"endpoint": "PJSIP/1003"})
     await kept.services.endpoints.revoke("acme", AGENT["endpoint"])
     await kept.services.endpoints.grant("other", AGENT["endpoint"])
-    await put(kept, body=AGENT, token=other)
+    await put(kept, body=OTHER_ANN, token=other)
