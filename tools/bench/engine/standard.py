@@ -42,6 +42,7 @@ def standard_call() -> Call:
         state=Starting(action, STARTED_MS + 10_000),
         created_ms=STARTED_MS,
         must_end_ms=STARTED_MS + 14_400_000,
+        caller_kind="trunk",
     )
 
 
