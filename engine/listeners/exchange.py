@@ -7,6 +7,7 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
+from engine.common.fair_slots import FairSlots
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import ListenerStore
@@ -15,6 +16,10 @@ from wire.decoding.messages import decode_message
 from wire.listeners import ListenerRequest, ListenerResponse
 
 CHECK_INTERVAL_MS = 500  # how soon it is noticed that a listener has ended
+# Responses that are read at once, of which each has a connection to the store. Further requests
+# take turns, by account.
+MAX_READS = 100
+MAX_READS_OF_ACCOUNT = 20
 ID_BYTES = 16
 LOST = "listener_lost"
 
@@ -40,7 +45,9 @@ class ListenerExchange(Struct, frozen=True):
     """Sends requests to one listener."""
 
     store: ListenerStore
+    account: str
     listener: str
+    reads: FairSlots
     is_live: Callable[[str], bool]
     forget: Callable[[str], None]
     now_ms: Callable[[], int]
@@ -86,7 +93,8 @@ class ListenerExchange(Struct, frozen=True):
     async def _response(self, request_id: str, wait_s: float) -> ListenerResponse:
         async with asyncio.timeout(wait_s):
             while self.is_live(self.listener):
-                found = await self.store.response(self.listener, request_id, CHECK_INTERVAL_MS)
+                async with self.reads.slot(self.account):
+                    found = await self.store.response(self.listener, request_id, CHECK_INTERVAL_MS)
                 if found is not None:
                     return decode_message(found, ListenerResponse)
         raise AttemptFailed(LOST, "the listener has ended", transient=True)

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import structlog
 
 from engine.calls.model.call_id_format import call_of
-from engine.listeners.exchange import ListenerExchange
+from engine.common.fair_slots import FairSlots
+from engine.listeners.exchange import MAX_READS, MAX_READS_OF_ACCOUNT, ListenerExchange
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -47,6 +48,7 @@ class ListenerRegistry:
         self._metrics = metrics
         self._number_of = number_of
         self._now_ms = now_ms
+        self._reads = FairSlots(MAX_READS, MAX_READS_OF_ACCOUNT)
         self._live: dict[str, Listener] = {}
         self._by_account: dict[str, list[Listener]] = {}
 
@@ -72,7 +74,9 @@ class ListenerRegistry:
             return None
         return ListenerExchange(
             self._store.listeners,
+            account,
             found.id,
+            self._reads,
             self.is_live,
             self.forget,
             self._now_ms,

@@ -26,8 +26,8 @@ ERRORS = {
     "engine/ami/monitor.py": "log: how the connection failed",
     "engine/ari/reconnecting_websocket.py": "log: how the connection failed",
     "engine/cli/errors.py": "terminal: how the engine could not be reached",
+    "engine/store/redis/pool.py": "log: how the store failed",
     "engine/store/redis/script_connection.py": "log: how the connection failed",
-    "engine/store/redis/documents.py": "log: how the store failed",
     "streams/bots/socket.py": "report: how the connection to a bot failed",
     "streams/pbx/socket.py": "report: how the connection to a PBX failed",
 }

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import msgspec
 from aiohttp import web
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from engine.listeners.registry import allows_listeners
+from engine.rpc.account_queue import AccountQueue
 from engine.rpc.json_body import read_query
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict, LimitReached, NotFound
@@ -26,11 +27,17 @@ from wire.listeners import (
     NewListener,
 )
 from wire.phone_numbers.international_form import international
+from wire.programs.limit import Limit
 
 FIRST_LEASE_MS = 15_000  # until the first poll
 LEASE_MS = 4_000  # after the wait of a poll
 MAX_WAIT_MS = 5_000
 MAX_REQUESTS = 10  # of one poll
+MAX_POLLS = 100  # each has a connection to the store while it waits
+MAX_POLLS_OF_ACCOUNT: Annotated[
+    int,
+    Limit("account", "429 `too_many_polls`", "Polls of one account's listeners at one engine."),
+] = 20
 _ID_BYTES = 16
 
 
@@ -39,12 +46,18 @@ class _Poll(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     wait_ms: Annotated[int, Meta(ge=0, le=MAX_WAIT_MS)] = 0
 
 
+def _polls() -> AccountQueue:
+    most, of_account = MAX_POLLS, MAX_POLLS_OF_ACCOUNT
+    return AccountQueue("too_many_polls", "polls", most=most, most_of_account=of_account)
+
+
 class ListenerHandlers(Struct, frozen=True):
     """Any engine serves them: what is exchanged is in the store."""
 
     store: Store
     calls: CallService
     new_id: Callable[[int], str] = secrets.token_hex
+    polls: AccountQueue = field(default_factory=_polls)
 
     @property
     def _listeners(self) -> ListenerStore:
@@ -77,8 +90,11 @@ class ListenerHandlers(Struct, frozen=True):
     async def requests(self, request: web.Request) -> ListenerRequests:
         """Wait for requests after a position; each poll lets the listener live on."""
         query = read_query(request, _Poll)
-        listener = await self._renewed(request, query.wait_ms + LEASE_MS)
-        found = await self._listeners.requests(listener, query.after, query.wait_ms, MAX_REQUESTS)
+        with self.polls.place(name_in(request, "account")):
+            listener = await self._renewed(request, query.wait_ms + LEASE_MS)
+            found = await self._listeners.requests(
+                listener, query.after, query.wait_ms, MAX_REQUESTS
+            )
         return ListenerRequests(
             tuple(decode_message(each.body, ListenerRequest) for each in found),
             found[-1].position if found else query.after,

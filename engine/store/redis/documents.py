@@ -3,18 +3,15 @@
 Dial policies are one hash; each do-not-call list is a set of numbers.
 """
 
-import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
-from engine.store.errors import StoreDown
 from engine.store.redis.document_cipher import DocumentCipher
+from engine.store.redis.pool import TimedRequests
 from engine.store.redis.versioned_documents import (
     RedisVersionedDocuments,
     WithTimeout,
@@ -42,7 +39,7 @@ class RedisDocuments:
 
     documents: RedisVersionedDocuments
     _client: Redis
-    _timeout_s: float
+    _with_timeout: TimedRequests
     _cipher: DocumentCipher
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
@@ -136,15 +133,6 @@ class RedisDocuments:
     async def _all(self, table: str) -> dict[str, bytes]:
         found = await self._with_timeout(self._client.hgetall(table))
         return {name.decode(): body for name, body in found.items()}
-
-    async def _with_timeout(self, request: Awaitable[Any], wait_s: float = 0.0) -> Any:
-        try:
-            async with asyncio.timeout(self._timeout_s + wait_s):
-                return await request
-        except TimeoutError:
-            raise StoreDown(f"no answer in {self._timeout_s} s") from None
-        except (RedisError, OSError) as error:
-            raise StoreDown(f"{type(error).__name__}: {error}") from error
 
 
 def _request_place(account: str, request_id: str) -> str:

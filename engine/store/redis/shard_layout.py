@@ -7,7 +7,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from engine.store.redis.earlier_layout import LAYOUT, NODES, EarlierLayout
-from engine.store.redis.versioned_documents import WithTimeout
+from engine.store.redis.pool import TimedRequests
 from engine.store.shard_layout import ShardLayout
 
 _RESERVE = (Path(__file__).parent / "lua/reserve_request.lua").read_text()
@@ -18,7 +18,7 @@ class RedisShardLayout:
     """The part of the store that says which shards there are."""
 
     _client: Redis
-    _with_timeout: WithTimeout
+    _with_timeout: TimedRequests
     _retention_ms: int
 
     async def shard_layout(self) -> ShardLayout:

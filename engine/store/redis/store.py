@@ -22,7 +22,7 @@ from engine.store.redis.listeners import RedisListeners
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.phones import RedisPhones
-from engine.store.redis.pool import create_pool
+from engine.store.redis.pool import TimedRequests, create_pool
 from engine.store.redis.script_connection import ScriptConnection, ScriptRunner, load_script
 from engine.store.redis.server_info import read_servers
 from engine.store.redis.shard_layout import RedisShardLayout
@@ -65,7 +65,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
     ) -> None:
         self._cipher = cipher
         self._outbox_limits = outbox_limits
-        self._timeout_s = timeout_s
+        self._with_timeout = TimedRequests(timeout_s)
         self._retention_ms = int(retention_s * 1000)
         self._stream_limits = stream_limits
         address = parse_address(url)

@@ -3,6 +3,7 @@
 import asyncio
 
 from engine.store.listeners import FIRST, MAX_LISTENERS
+from engine.store.redis.pool import MAX_BLOCKED_READS, MAX_REQUESTS
 from engine.store.store import Store
 from wire.listeners import Listener
 
@@ -108,3 +109,16 @@ async def test_readers_wait_for_requests_and_responses(store: Store) -> None:
     assert [each.body for each in await reading] == [b"one"]
     assert await listeners.respond("a", "r1", b"done")
     assert await waiting == b"done"
+
+
+async def test_waiting_readers_leave_connections_for_others(store: Store) -> None:
+    """However many there are, and however many other requests at once."""
+    listeners = store.listeners
+    polls = [
+        asyncio.create_task(listeners.requests("a", FIRST, 20_000, 10))
+        for _ in range(MAX_BLOCKED_READS + 1)
+    ]
+    await asyncio.gather(*(store.ping() for _ in range(2 * MAX_REQUESTS)))
+    assert not any(each.done() for each in polls)
+    await listeners.offer("a", "r1", b"one", LEASE_MS)
+    assert {found[0].body for found in await asyncio.gather(*polls)} == {b"one"}

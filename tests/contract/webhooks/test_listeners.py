@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from aiohttp import ClientSession, web
 
+from engine.listeners.exchange import MAX_READS_OF_ACCOUNT
 from engine.listeners.registry import ListenerRegistry
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
@@ -95,6 +96,21 @@ class FaultyListeners(MemoryListeners):
         if self.is_down:
             raise StoreDown("test fault")
         return await super().live()
+
+
+class CountingListeners(MemoryListeners):
+    """A store that counts how many responses are read at once."""
+
+    reads = most = 0
+
+    async def response(self, listener: str, request: str, wait_ms: int) -> bytes | None:
+        """Count the read."""
+        self.reads += 1
+        self.most = max(self.most, self.reads)
+        try:
+            return await super().response(listener, request, wait_ms)
+        finally:
+            self.reads -= 1
 
 
 def now_ms() -> int:
@@ -309,3 +325,15 @@ async def test_live_listeners_are_counted(engine: Engine) -> None:
     assert connected() == [2]
     engine.registry.forget("a")
     assert connected() == [1]
+
+
+async def test_requests_of_an_account_take_turns(session: ClientSession) -> None:
+    """Each read of a response has a connection to the store; all requests are answered."""
+    store = CountingListeners(now_ms)
+    engine, count = Engine(session, store), MAX_READS_OF_ACCOUNT + 5
+    await engine.listen()
+    asking = [asyncio.create_task(engine.ask(NOWHERE)) for _ in range(count)]
+    for request in [await engine.request() for _ in range(count)]:
+        await engine.respond(request, OK)
+    assert [(await each).action for each in asking] == [Hangup()] * count
+    assert store.most == MAX_READS_OF_ACCOUNT

@@ -294,5 +294,14 @@ WEBHOOKS = CodeGroup(
             (429,),
             _API,
         ),
+        ErrorCode(
+            "too_many_polls",
+            "Too many polls",
+            "The account's listeners, or those of all accounts, have as many polls as they may.",
+            "Several polls of one listener at once; one is enough.",
+            "Wait for a poll's response before the next poll.",
+            (429,),
+            _API,
+        ),
     ),
 )

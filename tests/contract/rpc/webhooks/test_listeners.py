@@ -1,15 +1,21 @@
 """RPC operations on listeners."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from engine.rpc.handlers.listeners import MAX_POLLS_OF_ACCOUNT
 from engine.store.listeners import FIRST, MAX_LISTENERS
 from tests.harness.rpc.conversation import talking
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.webhooks.development import allow_listeners
 
 NUMBER = {"number": "+4721930000"}
+REQUEST = (
+    b'{"id":"r1","method":"POST","url":"https://a.example/x","headers":{"a":"b"},'
+    b'"body":"{}","untilMs":1}'
+)
 
 
 async def add(scene: RpcScene, body: dict[str, Any] | None = None, account: str = "acme") -> Any:
@@ -82,11 +88,7 @@ async def test_requests_are_polled_and_answered(scene: RpcScene) -> None:
         200,
         {"requests": [], "after": FIRST},
     )
-    body = (
-        b'{"id":"r1","method":"POST","url":"https://a.example/x","headers":{"a":"b"},'
-        b'"body":"{}","untilMs":1}'
-    )
-    position = await scene.store.listeners.offer(made["id"], "r1", body, 60_000)
+    position = await scene.store.listeners.offer(made["id"], "r1", REQUEST, 60_000)
     for _ in range(2):
         status, found = await scene.request("GET", f"{path}/requests?waitMs=5000&after={FIRST}")
         assert (status, found["after"]) == (200, position)
@@ -134,3 +136,19 @@ async def test_an_account_has_a_limited_number(scene: RpcScene) -> None:
     status, problem = await scene.request("POST", "/listeners/acme", {"number": "+4799999999"})
     assert (status, problem["code"]) == (429, "too_many_listeners")
     await add(scene, account="other")
+
+
+async def test_an_account_has_a_limited_number_of_polls(scene: RpcScene) -> None:
+    """Each waits at the store; those of other accounts do not count."""
+    mine, other = await add(scene), await add(scene, {"number": "+4721930001"}, "other")
+    path = f"/listeners/acme/{mine['id']}/requests"
+    polls = [
+        asyncio.ensure_future(scene.request("GET", f"{path}?waitMs=5000"))
+        for _ in range(MAX_POLLS_OF_ACCOUNT + 1)
+    ]
+    (refused,), waiting = await asyncio.wait(polls, return_when=asyncio.FIRST_COMPLETED)
+    assert (refused.result()[0], refused.result()[1]["code"]) == (429, "too_many_polls")
+    assert (await scene.request("GET", f"/listeners/other/{other['id']}/requests"))[0] == 200
+    await scene.store.listeners.offer(mine["id"], "r1", REQUEST, 60_000)
+    assert {(await each)[0] for each in waiting} == {200}
+    assert (await scene.request("GET", path))[0] == 200
