@@ -9,7 +9,7 @@ from collections.abc import Collection as Names
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, RowMapping, and_, select, update
+from sqlalchemy import ColumnElement, RowMapping, and_, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -52,7 +52,7 @@ class Change(Struct, frozen=True):
 class CollectionWriter(Struct, frozen=True):
     """Writes documents, and keeps the summaries of their collections.
 
-    `max_bytes` is what an account may have of a kind.
+    `max_bytes` is what an account may have, of all kinds together.
     """
 
     database: Database
@@ -104,14 +104,14 @@ class CollectionWriter(Struct, frozen=True):
     ) -> Document:
         """Store a change under the next version, or under the one that an engine gave it.
 
-        Raises Conflict if the collection becomes too large.
+        Raises Conflict if the account's documents become too large.
         """
         before = await self.stored(connection, change)
         of = _of(change.account_id, change.kind)
         summary = (await connection.execute(select(collections).where(of))).mappings().one()
         new = version or _even(max(summary["version"] + 1, min_version, now_ms))
         after = _summary(summary, change, before, new)
-        self._check_size(change.kind, summary["size"], after["size"])
+        await self._check_size(connection, change.account_id, after["size"] - summary["size"])
         await connection.execute(self._upsert(), [self._row(change, new, now_ms)])
         await connection.execute(update(collections).where(of).values(after))
         return Document(change.account_id, change.kind, change.id, new, change.body or b"", now_ms)
@@ -125,12 +125,18 @@ class CollectionWriter(Struct, frozen=True):
             update(collections).where(of).values(size=collections.c.size - size)
         )
 
-    def _check_size(self, kind: Kind, before: int, after: int) -> None:
-        if self.max_bytes is None or after <= max(before, self.max_bytes):
+    async def _check_size(self, connection: AsyncConnection, account_id: str, growth: int) -> None:
+        """Check what all collections have; changes of two kinds at once may exceed it by one."""
+        if self.max_bytes is None or growth <= 0:
             return
-        more = ", with all versions and those of deleted flows" if kind == "flow" else ""
+        of_account = collections.c.account_id == account_id
+        total = select(func.sum(collections.c.size)).where(of_account)
+        size = int((await connection.execute(total)).scalar_one()) + growth
+        if size <= self.max_bytes:
+            return
         limit = f"at most {self.max_bytes} (SWITCHROOM_MAX_DOCUMENT_BYTES)"
-        text = f"the account's {kind}s would have {after} bytes{more}; {limit}"
+        more = "with all versions of flows, and those of deleted ones"
+        text = f"the account's documents would have {size} bytes, {more}; {limit}"
         raise Conflict(text, "quota", errors=(FieldError("", text, "quota"),))
 
     async def encrypt_again(self, row: RowMapping) -> None:

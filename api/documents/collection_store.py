@@ -7,7 +7,7 @@ from api.documents.collection import CollectionWriter
 
 
 class CollectionStore(Store):
-    """Has a writer of documents; `max_bytes` is what an account may have of a kind."""
+    """Has a writer of documents; `max_bytes` is what an account may have."""
 
     def __init__(
         self,

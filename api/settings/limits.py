@@ -85,11 +85,11 @@ class LimitSettings(BaseModel):
         ),
     )
     max_document_bytes: Annotated[int, Limit("account", QUOTA)] = Field(
-        1 << 28,
+        1 << 26,
         ge=1_024,
         description=(
-            "Bytes of an account's flows, with all kept versions and those of flows deleted within"
-            " a week, and of each other kind of documents."
+            "Bytes of an account's documents, of all kinds together, with all kept versions of"
+            " flows and those of flows deleted within a week. The engines' store has them, too."
         ),
     )
     max_deleted_documents: Annotated[int, Limit("account", "409 `quota`, to new ones")] = Field(

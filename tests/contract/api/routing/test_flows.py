@@ -239,12 +239,17 @@ async def test_an_account_has_a_limited_number_of_flows(tmp_path: Path, scene: R
 
 
 async def test_an_account_has_a_limited_number_of_bytes(tmp_path: Path, scene: RpcScene) -> None:
-    """All versions count; what exceeds it is 409 with the limit, and nothing is stored."""
+    """All versions count, and documents of other kinds: what exceeds it is 409 with the limit."""
     settings = settings_for(sqlite_url(tmp_path), scene.url, max_document_bytes=4_000)
     async with run_rest(settings, scene) as rest:
         await put(rest, says("x" * 3_000))
-        for path in (ONE, f"{BASE}/other"):
-            refused = await rest.request("PUT", path, says("y" * 1_000))
+        api_request = {"url": "https://a.example/", "method": "POST", "json": {"a": "y" * 1_000}}
+        for path, body in (
+            (ONE, says("y" * 1_000)),
+            (f"{BASE}/other", says("y" * 1_000)),
+            (f"/srmain/voice/requests/{'a' * 24}", api_request),
+        ):
+            refused = await rest.request("PUT", path, body)
             problem = refused.json()
             assert (refused.status_code, problem["code"]) == (409, "quota")
             assert [each["path"] for each in problem["errors"]] == [""]
