@@ -49,6 +49,7 @@ from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.policy.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_limits import LegLimits
+from engine.runtime.policy.log_quota import LogQuota
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.store import RedisStore
 from engine.store.stream import StreamLimits
@@ -230,6 +231,9 @@ def dial_policy(
         default_country=parts.settings.default_country,
         is_stopped=is_stopped,
         limits=limits,
+        logs=LogQuota(
+            cluster, parts.settings.log_mb_of_call * 1_000_000, parts.settings.kept_s * 1_000
+        ),
     )
     parts.stack.push_async_callback(policy.close)
     return policy

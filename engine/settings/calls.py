@@ -99,6 +99,18 @@ class LimitSettings(BaseModel):
     trunk_max_calls_per_s: Annotated[int | None, Limit("installation", "`trunk_rate`")] = Field(
         None, ge=1, description="Most new calls on the trunk per second, over all engines."
     )
+    log_mb_of_call: Annotated[int, Limit("account", "429 `log_quota`, and `call_too_large`")] = (
+        Field(
+            8,
+            ge=1,
+            description=(
+                "Megabytes that an account's calls may write to the store within"
+                " `SWITCHROOM_KEPT_S` (a day), for each call that it may have at once"
+                " (`--max-calls`; an account without that limit has none here). Then it may start"
+                " and get no further call, and its calls with more than a megabyte of log end."
+            ),
+        )
+    )
     longest_call_s: Annotated[int, Limit("call", "ended, `longest_call`")] = Field(
         14_400,
         ge=1,

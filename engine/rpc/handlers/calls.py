@@ -14,7 +14,7 @@ from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.flows import check_flow_ids
 from engine.rpc.handlers.synchronized.dial_policy import (
     check_dial_policy,
-    check_live_calls,
+    check_new_call,
 )
 from engine.rpc.lookup import call_of, live_calls
 from engine.rpc.middleware.forwarding import may_pass_on
@@ -69,7 +69,7 @@ class CallHandlers(Struct, frozen=True):
                 await check_dial_policy(self.dial_policy, account, party, path)
                 await check_agent_exists(self.agents, account, party, path)
         collector.raise_all()
-        await check_live_calls(self.dial_policy, account)
+        await check_new_call(self.dial_policy, account)
 
     async def list(self, request: web.Request) -> Calls:
         """List the live calls of all engines, or of one account."""

@@ -47,7 +47,11 @@ OTHER_ACCOUNT = "other_account"  # the phone of one account calls a number of an
 DIAL_LOOP = "dial_loop"  # its number's route dials the number, again and again
 # Limits of the account, and what a caller gets: SIP 486 or 480. After a 503, as of a full engine,
 # carriers try the next node, where the limit is the same.
-ACCOUNT_LIMITS: dict[CallRejection, int] = {"live_calls": BUSY, "call_rate": UNSPECIFIED}
+ACCOUNT_LIMITS: dict[CallRejection, int] = {
+    "live_calls": BUSY,
+    "call_rate": UNSPECIFIED,
+    "log_quota": UNSPECIFIED,
+}
 
 
 class InboundCalls:

@@ -93,7 +93,7 @@ DialRejection = Literal[
 ]
 
 
-CallRejection = Literal["", "live_calls", "call_rate"]
+CallRejection = Literal["", "live_calls", "call_rate", "log_quota"]
 
 
 class DialDecision(Struct, frozen=True):
@@ -124,6 +124,12 @@ class DialPolicy(Protocol):
 
     def agent_caller_id(self, account: str, caller_id: str) -> str:
         """Return what an agent's calls show for the caller id of its document."""
+
+    def count_log(self, account: str, size: int, now_ms: int) -> None:
+        """Count bytes that a call of an account writes to the store, to be kept."""
+
+    def is_log_spent(self, account: str, now_ms: int) -> bool:
+        """Return whether the calls of an account have written as much as they may."""
 
     def is_stopped(self, account: str) -> bool:
         """Return whether an account may have no calls."""

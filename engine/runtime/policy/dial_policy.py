@@ -21,6 +21,7 @@ from engine.runtime.policy.destinations import (
     reject_destination,
 )
 from engine.runtime.policy.leg_limits import LegLimits, NewLeg
+from engine.runtime.policy.log_quota import LogQuota
 from engine.store.errors import StoreDown
 from engine.store.store import DialPolicyStore
 from wire.decoding.messages import decode_message
@@ -49,12 +50,15 @@ class DialPolicy:
         default_country: str = "",
         is_stopped: Callable[[str], bool] = lambda _account: False,
         limits: LegLimits | None = None,
+        logs: LogQuota | None = None,
     ) -> None:
         self._store = store
         self._default = default  # of accounts without a policy; None: they may not call
         self._default_region = main_region(default_country)
         self.is_stopped = is_stopped
         self._limits = limits  # None: of an engine that dials nothing
+        self._logs = logs  # None: calls may write as much as each of them may
+        self._now_ms = now_ms
         self._sip_hosts = sip_hosts  # which sip: addresses may name
         self._default_caller_id = default_caller_id  # of accounts without a number
         self._policies = TtlCache(self._read, now_ms, ttl_ms)
@@ -109,6 +113,8 @@ class DialPolicy:
         cached = self._policies.get_stale(account)
         if self._limits is None or cached is None or cached.value is None:
             return ""
+        if self.is_log_spent(account, self._now_ms()):
+            return "log_quota"
         return self._limits.admit_inbound(account, cached.value)
 
     def agent_caller_id(self, account: str, caller_id: str) -> str:
@@ -133,7 +139,18 @@ class DialPolicy:
         policy = await self._policy(account)
         if self._limits is None or policy is None:
             return ""
+        if self.is_log_spent(account, self._now_ms()):
+            return "log_quota"
         return self._limits.reject_call(account, policy)
+
+    def count_log(self, account: str, size: int, now_ms: int) -> None:
+        """Count bytes that a call of an account writes to the store, to be kept."""
+        if self._logs is not None:
+            self._logs.count(account, size, now_ms)
+
+    def is_log_spent(self, account: str, now_ms: int) -> bool:
+        """Return whether the calls of an account have written as much as they may."""
+        return self._logs is not None and self._logs.is_spent(account, self.last(account), now_ms)
 
     async def recognizers(self, account: str) -> tuple[str, ...] | None:
         """Return the recognizers that an account may name; None: all.

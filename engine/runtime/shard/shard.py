@@ -101,6 +101,7 @@ class CallShard:
             self._awaits_recovery,
             core,
             max_log_lines,
+            context.endpoints.policy,
         )
 
     def start_call(self, call: Call, on_stored: OnStored = no_op) -> LiveCall:

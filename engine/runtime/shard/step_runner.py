@@ -21,11 +21,12 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.storage_format import encode_log_entry
 from engine.calls.verbs.sensitive_input import is_sealable
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.interfaces import IoRunner, Writer
+from engine.runtime.base.interfaces import DialPolicy, IoRunner, Writer
 from engine.runtime.shard.errors import CallTooLarge
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbox import CommandState, PendingCommand, mark_committed
+from engine.store.change import Change
 from engine.store.errors import Overflow
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
@@ -34,6 +35,8 @@ ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
 MAX_LOG_LINES = 200_000
 MAX_LOG_BYTES = 32_000_000  # since this engine has the call
 MAX_STATE_BYTES = 1_000_000
+# What each call may write also after its account's calls have written as much as they may.
+ALLOWED_LOG_BYTES = 1_000_000
 OnStored = Callable[[], None]
 Core = Callable[[Call, Event, int], Step]  # steps a call, as `engine.calls.step` does
 
@@ -53,6 +56,7 @@ class StepRunner(Struct, frozen=True):
     awaits_recovery: Callable[[], bool]
     core: Core
     max_log_lines: int = MAX_LOG_LINES
+    policy: DialPolicy | None = None  # without one, an account's calls may write what each may
 
     def step(
         self, live_call: LiveCall, event: Event, first_lines: tuple[bytes, ...], on_stored: OnStored
@@ -66,6 +70,8 @@ class StepRunner(Struct, frozen=True):
         if live_call.log_bytes >= MAX_LOG_BYTES:
             raise CallTooLarge(f"a log of {MAX_LOG_BYTES} bytes")
         now = self.clock.now_ms()
+        if live_call.log_bytes >= ALLOWED_LOG_BYTES and self._is_log_spent(live_call, now):
+            raise CallTooLarge(f"a log of {ALLOWED_LOG_BYTES} bytes, in an account without more")
         if isinstance(event, DigitPressed) and is_sealable(live_call.call, event):
             event = replace(event, digit=self.io.seal_digit(live_call.call.id, event.digit))
         call, commands = self.core(live_call.call, event, now)
@@ -78,7 +84,7 @@ class StepRunner(Struct, frozen=True):
         before, log_lines = live_call.call, live_call.log_lines
         live_call.call, remaining = self._answer_from_cache(call, commands, log, now)
         try:
-            self._commit(live_call, remaining, log, on_stored)
+            self._commit(live_call, remaining, log, now, on_stored)
         except (Overflow, CallTooLarge):  # the step was not queued for its commit
             live_call.call, live_call.log_lines = before, log_lines
             raise
@@ -92,6 +98,7 @@ class StepRunner(Struct, frozen=True):
         events: list[Command] = [each for each in commands if isinstance(each, EmitEvent)]
         log = [encode_log_entry(now, event, commands)]
         _, change = live_call.prepare_commit(events, log, self.node, self.clock)
+        self._count_log(change, now)
         self.writer.rewrite(change)
 
     def _answer_from_cache(
@@ -114,13 +121,29 @@ class StepRunner(Struct, frozen=True):
             pending.extendleft(reversed(more))
         return call, remaining
 
+    def _is_log_spent(self, live_call: LiveCall, now: int) -> bool:
+        account = live_call.call.account
+        return self.policy is not None and self.policy.is_log_spent(account, now)
+
+    def _count_log(self, change: Change, now: int) -> None:
+        """Count what is kept of a change: its log, and the state if it is the last one."""
+        if self.policy is not None:
+            size = sum(map(len, change.log)) + (0 if change.live else len(change.state))
+            self.policy.count_log(change.account, size, now)
+
     def _commit(
-        self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
+        self,
+        live_call: LiveCall,
+        commands: list[Command],
+        log: list[bytes],
+        now: int,
+        on_stored: OnStored,
     ) -> None:
         waits = bool(live_call.outbox.find(CommandState.UNCOMMITTED))
         added, change = live_call.prepare_commit(commands, log, self.node, self.clock)
         if len(change.state) > MAX_STATE_BYTES and change.live:
             raise CallTooLarge(f"a state of {MAX_STATE_BYTES} bytes")
+        self._count_log(change, now)
         # Executed before the commit: if both are lost, the call is admitted again unchanged.
         early = [each for each in added if _precedes_commit(each.command, live_call, waits=waits)]
         late = [each for each in added if each not in early]

@@ -41,6 +41,7 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_limits import LegLimits
+from engine.runtime.policy.log_quota import LogQuota
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
@@ -117,6 +118,7 @@ class RpcScene:
             context, settings, directory, self.cluster, self.accounts.auto_set
         )
         selection = self.service.node_selection
+        self.logs = LogQuota(self.cluster, 8_000_000, 86_400_000)
         self.terms = DialPolicy(
             self.store.dial_policies,
             clock.now_ms,
@@ -129,6 +131,7 @@ class RpcScene:
                 selection.trunk,
                 lambda account: self.store.used_ms(account, shards.all),
             ),
+            logs=self.logs,
         )
         self.agent_presence = AgentPresence(directory, self.service.calls)
         node = Node(

@@ -50,6 +50,8 @@ class ManualDialPolicy:
         self.decide: Callable[[DialDecision], None] = lambda _decision: None
         self.admitted: list[str] = []
         self.limit: DialRejection = ""
+        self.is_spent = False
+        self.counted = 0  # bytes
 
     def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
@@ -69,6 +71,14 @@ class ManualDialPolicy:
     def admit_inbound(self, _account: str) -> CallRejection:
         """Admit every call."""
         return ""
+
+    def count_log(self, _account: str, size: int, _now_ms: int) -> None:
+        """Count the bytes of all accounts."""
+        self.counted += size
+
+    def is_log_spent(self, _account: str, _now_ms: int) -> bool:
+        """Return what the test sets."""
+        return self.is_spent
 
     def is_stopped(self, _account: str) -> bool:
         """Return False: no account is stopped."""

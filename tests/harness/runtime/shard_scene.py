@@ -3,6 +3,8 @@
 import os
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from engine.calls.model.call import Call
 from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event, LegAnswered
@@ -11,6 +13,7 @@ from engine.calls.model.stream_commands import StreamCommand
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.calls.step import step
 from engine.runtime.base.clock import Timer
+from engine.runtime.base.interfaces import DialPolicy
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import (
@@ -253,14 +256,15 @@ class FakeShardHost:
 class ShardScene:
     """One shard that is not paused, with all its collaborators."""
 
-    def __init__(self, core: Core = step) -> None:
+    def __init__(self, core: Core = step, policy: DialPolicy | None = None) -> None:
         self.pbx = RecordingPbx()
         self.streams = ManualStreamRunner()
         self.clock = ManualClock()
         self.writer = ManualWriter()
         self.io = ManualIoRunner()
         self.host = FakeShardHost()
-        context = ShardContext("pbx1", 0, self.pbx, ENDPOINTS, streams=self.streams)
+        endpoints = replace(ENDPOINTS, policy=policy)
+        context = ShardContext("pbx1", 0, self.pbx, endpoints, streams=self.streams)
         self.shard = CallShard(context, self.clock, self.writer, self.io, self.host, core=core)
         self.shard.resume()
 

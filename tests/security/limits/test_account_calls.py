@@ -70,3 +70,31 @@ async def test_new_inbound_calls_a_second(scene: RpcScene) -> None:
     rejected = scene.telemetry.metrics.calls.rejected
     assert dict(rejected)["inbound", "call_rate"] == FLOOD - 1
     assert (await scene.request("POST", "/calls", CALL))[0] == 201
+
+
+async def test_an_account_whose_calls_have_written_too_much(scene: RpcScene) -> None:
+    """It starts and gets no further call; those that are live go on, and other accounts' start."""
+    await scene.request("PUT", "/terms/acme", {"maxCalls": 20})
+    call = await scene.start_call()
+    scene.logs.count("acme", 20 * 8_000_000, scene.clock.now_ms())
+    assert await flood(scene) == {None: 1, str(UNSPECIFIED): FLOOD}
+    rejected = scene.telemetry.metrics.calls.rejected
+    assert dict(rejected)["inbound", "log_quota"] == FLOOD
+    status, answer = await scene.request("POST", "/calls", CALL)
+    assert (status, answer["code"]) == (429, "log_quota")
+    assert (await scene.request("POST", f"/calls/{call}/hangup"))[0] == 200
+    assert (await scene.request("POST", "/calls", OTHER_CALL))[0] == 201
+
+
+async def test_what_calls_write_is_counted(scene: RpcScene) -> None:
+    """The log, and the state that is kept of an ended call: each call of a flood has both."""
+    await scene.request("PUT", "/terms/acme", {"maxCalls": 1})
+    scene.logs.count("acme", 8_000_000 - 3_000, scene.clock.now_ms())
+    status = 201
+    for _ in range(9):
+        status, answer = await scene.request("POST", "/calls", CALL)
+        if status == 429:
+            break
+        await scene.request("POST", f"/calls/{answer['callId']}/hangup")
+        await until(lambda: not scene.service.node_selection.legs.of("acme").calls, what="its end")
+    assert (status, answer["code"]) == (429, "log_quota")

@@ -10,7 +10,7 @@ from engine.listeners.exchange import LOST
 from engine.runtime.admission.inbound import BAD_ROUTE, DIAL_LOOP, OTHER_ACCOUNT
 from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.agents.agent_presence import AgentRejection
-from engine.runtime.base.interfaces import DialRejection
+from engine.runtime.base.interfaces import CallRejection, DialRejection
 from tests.harness.each import for_each
 from tests.harness.raised_codes import Raised, raised_codes
 from wire.error_codes.catalogue import CATALOGUE, FAMILY_END, GROUPS, code_of_status, find_code
@@ -23,6 +23,7 @@ _COMPUTED = {
     *NODE_CODES,
     *ENGINE_CODES,
     *get_args(DialRejection),
+    *get_args(CallRejection),
     *get_args(AgentRejection),
     *set(get_args(StreamEndReason)) - {"bot-closed", "stopped", "max-duration", "hangup"},
     *map(code_of_status, range(400, 600)),

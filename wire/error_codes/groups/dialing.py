@@ -143,6 +143,22 @@ DIALING = CodeGroup(
             ),
         ),
         ErrorCode(
+            "log_quota",
+            "Calls have written too much",
+            "The account's calls have written as much to the engines' store as they may; inbound "
+            "callers get 480.",
+            "Webhooks, bots or flows that let calls take steps without end, with large trees or "
+            "responses.",
+            "Answer webhooks with smaller trees. Operator: the calls with the longest logs show "
+            "what happened; then `SWITCHROOM_LOG_MB_OF_CALL`, or `--max-calls`.",
+            (429,),
+            (
+                Place.REST,
+                Place.RPC,
+                Place.METRIC,
+            ),
+        ),
+        ErrorCode(
             "live_legs",
             "Too many live legs",
             "The account has as many dialed legs as it may.",

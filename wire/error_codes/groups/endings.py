@@ -77,7 +77,9 @@ ENDINGS = CodeGroup(
         ErrorCode(
             "call_too_large",
             "Call too large",
-            "The call took 200,000 steps, its log 32 MB or its state 1 MB, so the engine ended it.",
+            "The call took 200,000 steps, its log 32 MB or its state 1 MB, so the engine ended it; "
+            "or its log took 1 MB after its account's calls had written as much as they may "
+            "(`log_quota`).",
             "A bot that sends marks without end, or a tree or flow that collects without end.",
             "Correct the bot, the tree or the flow.",
             (),

@@ -111,11 +111,17 @@ async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, p
             raise BadInput(path, detail, "not_allowed")
 
 
-async def check_live_calls(dial_policy: DialPolicy, account: str) -> None:
-    """Check that the account has room for an outbound call; raises LimitReached."""
-    if rejection := await dial_policy.check_call(account):
-        limit = _count(dial_policy.last(account).max_calls, "live call")
-        raise LimitReached(rejection, f"account {account} exceeds {limit} (--max-calls)")
+async def check_new_call(dial_policy: DialPolicy, account: str) -> None:
+    """Check that the account may start an outbound call; raises LimitReached."""
+    match await dial_policy.check_call(account):
+        case "":
+            pass
+        case "log_quota" as code:
+            detail = "have written as much as they may (SWITCHROOM_LOG_MB_OF_CALL)"
+            raise LimitReached(code, f"the calls of account {account} {detail}")
+        case "live_calls" | "call_rate" as code:
+            limit = _count(dial_policy.last(account).max_calls, "live call")
+            raise LimitReached(code, f"account {account} exceeds {limit} (--max-calls)")
 
 
 async def authorize_dial(  # noqa: PLR0913, PLR0917 - the call and the party

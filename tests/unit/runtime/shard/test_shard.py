@@ -18,7 +18,12 @@ from engine.calls.model.storage_format import decode_stored_call
 from engine.calls.replay_audit import replay
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import MAX_CLOCK_SKEW_MS
-from engine.runtime.shard.step_runner import MAX_LOG_BYTES, MAX_LOG_LINES, MAX_STATE_BYTES
+from engine.runtime.shard.step_runner import (
+    ALLOWED_LOG_BYTES,
+    MAX_LOG_BYTES,
+    MAX_LOG_LINES,
+    MAX_STATE_BYTES,
+)
 from engine.store.errors import Overflow
 from tests.harness.calls.builders import (
     CHANNEL,
@@ -31,6 +36,7 @@ from tests.harness.calls.builders import (
     outbound,
     say,
 )
+from tests.harness.runtime.executor_scene import ManualDialPolicy
 from tests.harness.runtime.shard_scene import (
     HANGUP,
     ORIGINATE,
@@ -236,6 +242,29 @@ def test_a_call_of_too_many_steps_ends(count: str, limit: int) -> None:
     assert _end_of(scene) == "call_too_large"
     assert scene.shard.calls == {}
     assert scene.pbx.lines[-1] == HANGUP
+
+
+def test_a_large_call_of_an_account_that_has_written_too_much_ends() -> None:
+    """A call of common size goes on."""
+    policy = ManualDialPolicy()
+    scene = ShardScene(policy=policy)
+    live_call = answered_call(scene)
+    policy.is_spent = True
+    live_call.log_bytes = ALLOWED_LOG_BYTES - 1
+    scene.shard.feed(live_call, MuteRequested(MAIN, "in"))
+    assert live_call.call.id in scene.shard.calls
+    scene.shard.feed(live_call, MuteRequested(MAIN, "out"))
+    assert _end_of(scene) == "call_too_large"
+
+
+def test_what_a_call_leaves_in_the_store_is_counted() -> None:
+    """Its log, and its last state; each state before replaces another one."""
+    policy = ManualDialPolicy()
+    scene = ShardScene(policy=policy)
+    live_call = answered_call(scene)
+    scene.shard.feed(live_call, LegEnded(MAIN, 16))
+    lines = [line for each in scene.writer.changes for line in each.log]
+    assert policy.counted == sum(map(len, lines)) + len(scene.writer.changes[-1].state)
 
 
 def test_a_call_with_too_large_a_state_ends() -> None:
