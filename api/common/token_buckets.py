@@ -21,14 +21,14 @@ class TokenBuckets:
         self._now_ms = now_ms
         self._buckets: BoundedDict[str, tuple[int, float]] = BoundedDict()  # at what time, how full
 
-    def take(self, key: str) -> bool:
-        """Take one; False if the bucket is empty."""
+    def take(self, key: str, amount: float = 1) -> bool:
+        """Take one, or so many; False if the bucket has less."""
         now_ms = self._now_ms()
         at_ms, left = self._buckets.get(key) or (now_ms, self.rate.burst)
         passed_ms = max(0, now_ms - at_ms)  # the clock may have been set back
         left = min(self.rate.burst, left + passed_ms * self.rate.per_s / 1_000)
-        is_taken = left >= 1
-        self._buckets.put(key, (now_ms, left - is_taken))
+        is_taken = left >= amount
+        self._buckets.put(key, (now_ms, left - amount * is_taken))
         return is_taken
 
     def left(self, key: str) -> float:

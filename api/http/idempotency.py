@@ -40,6 +40,7 @@ from sqlalchemy import (
 
 from api.common.clock import Clock
 from api.common.errors import Conflict
+from api.common.token_buckets import Rate, TokenBuckets
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.row_quota import RowLimit, RowQuota
 from wire.decoding.errors import BadInput
@@ -57,6 +58,15 @@ MAX_RESPONSE_BYTES: Annotated[
         "Bytes of a response that is kept for an idempotency key.",
     ),
 ] = 16_384
+MAX_KEPT_BYTES: Annotated[
+    int,
+    Limit(
+        "account",
+        "409 `response_not_kept`, to repetitions",
+        "Bytes of responses of one process that are kept for idempotency keys per day, after a"
+        " burst of a sixteenth.",
+    ),
+] = 1 << 30
 MAX_ID_CHARS = 128
 LEASE_MS = 60_000  # without a renewal, the process that runs the operation counts as dead
 IdempotencyKey = Annotated[
@@ -183,9 +193,12 @@ class Idempotency:
         cipher: ResponseCipher,
         max_keys: int = MAX_KEYS,
         *,
+        max_kept_bytes: int = MAX_KEPT_BYTES,
         renew_interval_s: float = LEASE_MS / 3_000,
     ) -> None:
         self._quota = RowQuota(database, now_ms, key_limit(max_keys))
+        rate = Rate(max_kept_bytes * 1_000 / RETENTION_MS, max_kept_bytes / 16)
+        self._kept_bytes = TokenBuckets(rate, now_ms)
         self._secret = secret
         self._cipher = cipher
         self._database = database
@@ -195,8 +208,8 @@ class Idempotency:
     async def once(self, request: IdempotentRequest, operation: Operation) -> bytes:
         """Run an operation, or return its stored response.
 
-        Raises Conflict while it runs, if its response was too large to be stored, and for a new
-        key if the account has sent too many.
+        Raises Conflict while it runs, if its response was too large to be stored, or those of the
+        account were, and for a new key if the account has sent too many.
         """
         if not await self._quota.has_room(request.account_id):
             return await self._stored_response(request, self._quota.limit.error())
@@ -284,7 +297,9 @@ class Idempotency:
 
     def _kept(self, request: IdempotentRequest, response: bytes) -> bytes:
         """Return what is stored of a response."""
-        if len(response) > MAX_RESPONSE_BYTES:
+        size = len(response)
+        is_kept = size <= MAX_RESPONSE_BYTES and self._kept_bytes.take(request.account_id, size)
+        if not is_kept:
             return msgspec.json.encode(LargeResponse.of(response))
         return self._sealed(request, response) if request.key_id else response
 

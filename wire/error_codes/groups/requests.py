@@ -134,7 +134,8 @@ REQUESTS = CodeGroup(
             "response_not_kept",
             "Response not kept",
             "A request with this `Idempotency-Key` was done; its response was too large to keep.",
-            "A client repeats a request whose response had more than 16 KB.",
+            "A client repeats a request whose response had more than 16 KB, or was beyond the bytes"
+            " that an account's responses may have in a day.",
             "Nothing is done twice. Read what it made: the message has its ids.",
             (409,),
             (Place.REST,),

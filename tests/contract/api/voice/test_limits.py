@@ -168,6 +168,32 @@ async def test_a_key_is_free_after_a_day(kept: Rest) -> None:
     assert await idempotency.once(other, run) == b"%d" % now[0]
 
 
+async def test_the_bytes_of_an_accounts_responses(kept: Rest) -> None:
+    """Beyond them only ids are kept, as of a large response; time restores them."""
+    now = [1_000_000]
+    idempotency = Idempotency(
+        kept.services.database, lambda: now[0], "secret", CIPHER, max_kept_bytes=16 * 100
+    )
+
+    async def run(_request_id: str) -> bytes:
+        return b'{"callId":"c-1"}'.ljust(60)
+
+    async def repeated(key: str, account: str = "acme") -> bytes:
+        request = IdempotentRequest(account, None, key, "/x", b"")
+        await idempotency.once(request, run)
+        return await idempotency.once(request, run)
+
+    whole = await run("")
+    assert await repeated("1") == whole
+    with pytest.raises(Conflict, match="is not kept: callId c-1"):
+        await repeated("2")
+    assert await repeated("1") == whole
+    await kept.token_of("other", "other")
+    assert await repeated("1", "other") == whole
+    now[0] += RETENTION_MS // 16
+    assert await repeated("3") == whole
+
+
 async def test_a_request_in_progress_is_a_conflict(kept: Rest) -> None:
     """It gets 409; if its process dies, a retry runs with the same request id."""
     now = [1_000_000]
