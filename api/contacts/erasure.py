@@ -21,6 +21,7 @@ TEXTS = text_columns(contacts, {"account_id": "the customer's", **_COPIES})
 
 class ContactErasure(Struct, frozen=True):
     database: Database
+    tags: TagStore
 
     async def erase(self, account_id: str, matcher: NumberMatcher) -> Counter[str]:
         """Remove a number's contacts, tags that name it, and rejected rows of imports.
@@ -81,12 +82,11 @@ class ContactErasure(Struct, frozen=True):
             )
             rows = await self.database.rows(query)
             found |= {(list_id, tag) for list_id, tag in rows if matcher.is_in(tag)}
-        tags = TagStore(self.database)
         for list_id, tag in found:
             async with self.database.writing() as connection:
-                await tags.change(connection, list_id, (), (tag,))
+                await self.tags.change(connection, list_id, (), (tag,))
             replacement, after = TagReplacementJob(list_id, tag, None), 0
-            while ids := await tags.replace_batch(replacement, after):
+            while ids := await self.tags.replace_batch(account_id, replacement, after):
                 after = ids[-1]
         return len(found)
 

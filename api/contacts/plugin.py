@@ -54,7 +54,7 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     """Build the slice; without a mail server, no e-mail is sent."""
     contacts, lists = ContactStore(database, now_ms), ListStore(database, now_ms)
     account_cache, events = AccountCache(accounts, now_ms), ContactEvents(database, now_ms)
-    tags = TagService(database, lists, TagStore(database), jobs)
+    tags = TagService(database, lists, TagStore(database, quotas), jobs)
     artifacts = ArtifactStore(database, now_ms)
     mailer = ExportMailer(mail) if mail else None
     writer = ArtifactWriter(artifacts, quotas)

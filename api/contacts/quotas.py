@@ -7,7 +7,7 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import Conflict
-from api.contacts.tables import files, lists
+from api.contacts.tables import files, imports, lists
 from api.db.database import Database
 from api.jobs.artifacts import job_parts
 from api.jobs.tables import jobs
@@ -37,54 +37,60 @@ class ContactQuotas(Struct, frozen=True):
         if await self.database.scalar(count) >= self.limits.lists:
             raise _exceeded(f"an account has at most {self.limits.lists} contact lists", _LISTS)
 
-    async def check_contacts(self, account_id: str, more: int = 1) -> None:
-        """Check that there is room for so many more contacts, and for more of their texts."""
-        ((stored, size),) = await self.database.rows(_contacts_of(account_id))
-        if stored + more > self.limits.contacts:
-            most = self.limits.contacts
-            text = f"an account has at most {most} contacts, and this one has {stored}"
-            raise _exceeded(text, _CONTACTS)
-        self._check_contact_bytes(size + 1)
+    async def check_contacts(
+        self, connection: AsyncConnection, account_id: str, more: int = 0
+    ) -> None:
+        """Check the number of contacts, and more of them, and the bytes of their texts and tags.
 
-    async def check_contacts_of(self, connection: AsyncConnection, account_id: str) -> None:
-        """Check that there are not too many contacts, within the transaction that wrote some."""
+        Within the transaction that has written some, or will.
+        """
         stored, size = (await connection.execute(_contacts_of(account_id))).one()
-        if stored > self.limits.contacts:
+        if stored + more > self.limits.contacts:
             raise _exceeded(f"an account has at most {self.limits.contacts} contacts", _CONTACTS)
-        self._check_contact_bytes(size)
+        most = self.limits.contact_bytes
+        if size > most - bool(more):  # a contact has at least a letter
+            text = f"contacts of an account have at most {most} bytes of texts and tags"
+            raise _exceeded(text, _CONTACT_BYTES)
 
     async def check_bytes(self, account_id: str, more: int) -> None:
-        """Check that there is room for a file: uploads and downloads count.
+        """Check that there is room for a file: uploads, downloads and rejected rows count."""
+        async with self.database.reading() as connection:
+            await self.check_bytes_within(connection, account_id, more)
+
+    async def check_bytes_within(
+        self, connection: AsyncConnection, account_id: str, more: int = 0
+    ) -> None:
+        """Check the bytes of files within a transaction that has written some.
 
         Not what failed jobs have written: it can't be read, and is deleted.
         """
-        uploaded = sa.select(sa.func.coalesce(sa.func.sum(files.c.bytes), 0)).where(
-            files.c.account_id == account_id
+        uploaded = _sum(files.c.bytes).where(files.c.account_id == account_id)
+        rejected = _sum(imports.c.rejected_bytes).join(lists, lists.c.id == imports.c.list_id)
+        made = _sum(sa.func.length(job_parts.c.body)).join(jobs, jobs.c.id == job_parts.c.job_id)
+        queries = (
+            uploaded,
+            rejected.where(lists.c.account_id == account_id),
+            made.where(jobs.c.account_id == account_id, jobs.c.state != "failed"),
         )
-        made = (
-            sa.select(sa.func.coalesce(sa.func.sum(sa.func.length(job_parts.c.body)), 0))
-            .join(jobs, jobs.c.id == job_parts.c.job_id)
-            .where(jobs.c.account_id == account_id, jobs.c.state != "failed")
-        )
-        stored = int(await self.database.scalar(uploaded))
-        stored += int(await self.database.scalar(made))
+        query = sa.select(*(each.scalar_subquery() for each in queries))
+        stored = sum((await connection.execute(query)).one())
         if stored + more > self.limits.bytes:
             text = f"files of an account have at most {self.limits.bytes} bytes, and {stored} are"
             raise _exceeded(f"{text} stored: delete lists, or wait until downloads expire", _BYTES)
 
-    def _check_contact_bytes(self, size: int) -> None:
-        if size > self.limits.contact_bytes:
-            text = f"contacts of an account have at most {self.limits.contact_bytes} bytes of text"
-            raise _exceeded(text, _CONTACT_BYTES)
-
 
 def _contacts_of(account_id: str) -> sa.Select[Any]:
     """Select how many contacts an account has, and the bytes of their texts."""
-    sums: list[Any] = [
-        sa.cast(sa.func.coalesce(sa.func.sum(each), 0), sa.BigInteger)
-        for each in (lists.c.contacts, lists.c.bytes)
-    ]
+    sums: list[Any] = [_total(each) for each in (lists.c.contacts, lists.c.bytes)]
     return sa.select(*sums).where(*_of(account_id))
+
+
+def _sum(size: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    return sa.select(_total(size))
+
+
+def _total(size: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+    return sa.cast(sa.func.coalesce(sa.func.sum(size), 0), sa.BigInteger)
 
 
 def _of(account_id: str) -> tuple[sa.ColumnElement[bool], ...]:

@@ -28,7 +28,7 @@ lists = sa.Table(
     sa.Column(
         "contacts", sa.BigInteger, nullable=False
     ),  # their number; every insert and delete updates it
-    # Of its contacts' texts; triggers count them (migration 0037).
+    # Of its contacts' texts and tags; triggers count them (migrations 0037 and 0039).
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("created_ms", Millis, nullable=False),
     sa.Column("updated_ms", Millis, nullable=False),
@@ -137,6 +137,8 @@ imports = sa.Table(
     sa.Column("updated", sa.BigInteger, nullable=False),
     sa.Column("skipped", sa.BigInteger, nullable=False),
     sa.Column("rejected", sa.BigInteger, nullable=False),
+    # Of the rejected rows that are kept.
+    sa.Column("rejected_bytes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("started_ms", Millis, nullable=False),
 )
 

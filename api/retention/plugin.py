@@ -8,6 +8,8 @@ from api.cdrs.removal import CdrRemoval
 from api.cdrs.store import CdrStore
 from api.common.clock import Clock
 from api.contacts.erasure import ContactErasure
+from api.contacts.quotas import ContactQuotas
+from api.contacts.tags.store import TagStore
 from api.db.database import Database
 from api.engine_client import EngineClient
 from api.retention.calls import CallRemoval
@@ -41,7 +43,7 @@ def build(
             cached,
             removal,
             calls,
-            ContactErasure(database),
+            ContactErasure(database, TagStore(database, ContactQuotas(database))),
             JobErasure(database),
         ),
     )

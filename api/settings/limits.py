@@ -65,15 +65,17 @@ class LimitSettings(BaseModel):
         2 << 30,
         ge=1_024,
         description=(
-            "Bytes of the texts of one account's contacts: names, numbers, addresses and fields."
+            "Bytes of one account's contacts: the texts (names, numbers, addresses and fields), and"
+            " each tag of a contact, twice and 40 bytes more."
         ),
     )
     max_stored_bytes: Annotated[int, Limit("account", QUOTA)] = Field(
         4 << 30,
         ge=1_024,
         description=(
-            "Bytes of one account in files and exports (of contacts and of call records, for the"
-            " week that they are kept). An export that exceeds it is deleted."
+            "Bytes of one account in files, in the rejected rows of their imports (each with 128"
+            " bytes more) and in exports (of contacts and of call records, for the week that they"
+            " are kept). An import that exceeds it fails, and an export is deleted."
         ),
     )
     max_documents: Annotated[int, Limit("account", QUOTA)] = Field(

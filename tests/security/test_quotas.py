@@ -16,7 +16,11 @@ from api.common.errors import Conflict
 from api.common.token_buckets import Rate, TokenBuckets
 from api.contacts.contacts.schemas import ContactRequest
 from api.contacts.quotas import ContactLimits, ContactQuotas
-from api.contacts.tables import contacts, files
+from api.contacts.tables import contact_tags, contacts, files, lists, rejects
+from api.contacts.tags.schemas import ManageTagsRequest
+from api.contacts.tags.service import KIND as TAGS
+from api.contacts.tags.service import MAX_SYNCHRONOUS, TagService
+from api.contacts.tags.store import TagStore
 from api.jobs.artifacts import job_parts
 from api.jobs.tables import jobs
 from api.jobs.worker import Worker
@@ -137,6 +141,19 @@ async def test_contacts_of_an_import(rest: Rest, content: bytes) -> None:
     assert error[0] == "an account has at most 1 contacts (SWITCHROOM_MAX_CONTACTS)"
 
 
+async def test_bytes_of_rejected_rows(rest: Rest) -> None:
+    """They count with those of files: an import that has too many of them fails."""
+    content = b"Phone\n" + b"x" * 900
+    list_id = (await upload(rest, content)).json()["contactListId"]
+    body = {"mappings": {"Phone": "phoneNumber"}}
+    assert (await rest.request("POST", f"{BASE}/map-fields/{list_id}", body)).is_success
+    assert (await rest.request("POST", f"{BASE}/process-file/{list_id}")).is_success
+    await Worker(rest.services.jobs, rest.services.lists.jobs, rest.services.metrics).once()
+    found = (await rest.request("GET", f"{BASE}/contactlists/{list_id}")).json()
+    assert found["processing"]["error"].startswith("files of an account have at most 1024 bytes")
+    assert (found["status"], await count(rest, rejects)) == ("FAILED", 0)
+
+
 async def test_contacts(rest: Rest) -> None:
     """One by one."""
     list_id = await a_list(rest.services)
@@ -163,7 +180,7 @@ async def test_bytes_of_contacts(rest: Rest) -> None:
         service.add("acme", body(2, 60)),
         service.change("acme", first.contact_id, body(1, 90)),
     ):
-        with pytest.raises(Conflict, match="at most 100 bytes of text") as refused:
+        with pytest.raises(Conflict, match="at most 100 bytes of texts") as refused:
             await attempt
         assert refused.value.code == "quota"
     assert await count(rest, contacts) == 1
@@ -171,13 +188,47 @@ async def test_bytes_of_contacts(rest: Rest) -> None:
     await service.add("acme", body(2, 10))
 
 
+@pytest.mark.parametrize("many", [False, True])
+async def test_bytes_of_tags(rest: Rest, many: bool) -> None:
+    """They count with those of their contacts; a shorter tag takes the place of a longer one."""
+    parts = rest.services
+    list_id, count = await a_list(parts), MAX_SYNCHRONOUS + 1 if many else 2
+    await contacts_in(parts, list_id, *some(count))
+    text = await parts.database.scalar(sa.select(lists.c.bytes))
+    limits = ContactLimits(contact_bytes=text + count * (2 * len("long") + 40))
+    tags = TagService(
+        parts.database,
+        parts.lists.lists.lists,
+        TagStore(parts.database, ContactQuotas(parts.database, limits)),
+        parts.jobs,
+    )
+
+    async def error(remove: str | None, insert: str) -> str | None:
+        """Replace a tag; return the error of the request, or of its job."""
+        try:
+            await tags.replace("acme", list_id, ManageTagsRequest(remove, insert))
+        except Conflict as refused:
+            return refused.detail
+        await Worker(parts.jobs, {TAGS: tags.run}, parts.metrics).once()
+        rest.services.now_ms.now += 1  # type: ignore[attr-defined]  # a manual clock
+        newest = sa.select(jobs.c.error).order_by(jobs.c.created_ms.desc()).limit(1)
+        return str(await parts.database.scalar(newest)) if many else None
+
+    assert await error(None, "long") in {None, "None"}
+    assert "bytes of texts and tags" in (await error(None, "b") or "")
+    assert await error("long", "new") in {None, "None"}
+    tagged = await parts.database.rows(sa.select(contact_tags.c.tag_id).distinct())
+    assert [tag for (tag,) in tagged] == ["new"]
+
+
 async def test_what_fits_exactly(rest: Rest) -> None:
     """It is accepted; one more is not."""
     quotas = ContactQuotas(rest.services.database, ContactLimits(contacts=10, bytes=10))
-    for check in (quotas.check_contacts, quotas.check_bytes):
-        await check("acme", 10)
-        with pytest.raises(Conflict):
-            await check("acme", 11)
+    async with rest.services.database.reading() as connection:
+        for check in (quotas.check_contacts, quotas.check_bytes_within):
+            await check(connection, "acme", 10)
+            with pytest.raises(Conflict):
+                await check(connection, "acme", 11)
 
 
 async def count(rest: Rest, table: sa.Table) -> int:

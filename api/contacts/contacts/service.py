@@ -37,7 +37,6 @@ class ContactService(Struct, frozen=True):
 
     async def add(self, account_id: str, body: ContactRequest) -> ContactView:
         """Add a contact to a list; raises BadInput, Conflict if the account has its contacts."""
-        await self.quotas.check_contacts(account_id)
         number = await self._number(account_id, body)
         with _unique_number():
             async with self.database.writing() as connection:
@@ -46,7 +45,7 @@ class ContactService(Struct, frozen=True):
                 values = {"add_to_running_campaign": False, **_values(body, number, fields)}
                 contact_id = await self.contacts.add(connection, account_id, target.id, values)
                 await adjust_contact_count(connection, target.id, 1)
-                await self.quotas.check_contacts_of(connection, account_id)
+                await self.quotas.check_contacts(connection, account_id)
                 return await self._publish(connection, account_id, contact_id, "contact-added")
 
     async def change(self, account_id: str, contact_id: str, body: ContactRequest) -> ContactView:
@@ -62,7 +61,7 @@ class ContactService(Struct, frozen=True):
                 await self.contacts.change(connection, old.id, values)
                 await _count_move(connection, old.list_id, target.id)
                 if len(values["fields"] or "") > len(old.fields or ""):
-                    await self.quotas.check_contacts_of(connection, account_id)
+                    await self.quotas.check_contacts(connection, account_id)
                 return await self._publish(connection, account_id, old.id, "contact-changed")
 
     async def set_call_status(

@@ -9,21 +9,20 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from api.common.clock import Clock
 from api.common.errors import Conflict, NotFound
-from api.common.projection import project
 from api.contacts.imports import reader_client
 from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
-from api.contacts.imports.file_store import FileStore
+from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.reader.messages import (
     Action,
     Batch,
-    Fields,
-    FileFormat,
     ReadRequest,
     UnreadableFile,
 )
+from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
 from api.contacts.imports.store import ImportProgress, ImportStore
 from api.contacts.list_store import ListStore, adjust_contact_count
 from api.contacts.quotas import ContactQuotas
@@ -37,16 +36,16 @@ SUPERSEDED = "the file was processed again"
 
 
 class ImportJob(Struct, frozen=True):
-    """The file to import, and how."""
+    """The file to import, and how.
+
+    Its columns and their mappings stay where they are until the import ends: the job is kept for
+    longer than the list, and a header may have many bytes.
+    """
 
     list_id: int
     file_id: int
-    format: FileFormat
-    headers: list[str]
-    mappings: Fields
     region: str | None
     action: Action
-    total: int
 
 
 class Importer(Struct, frozen=True):
@@ -76,14 +75,34 @@ class Importer(Struct, frozen=True):
             done = await self.imports.rows(job.id)
             if done is None:
                 raise PermanentFailure(SUPERSEDED)
-            await progress(done, spec.total)
-            request = project(ReadRequest, spec, path=file.name, skip=done)
+            stored = await self._stored(job, spec)
+            await progress(done, stored.rows)
+            request = ReadRequest(
+                path=file.name,
+                format=stored.format,
+                headers=stored.headers,
+                mappings=stored.mappings or {},
+                region=spec.region,
+                action=spec.action,
+                skip=done,
+            )
             async with reader_client.batches(request) as batches:
                 async for batch in batches:
                     await self._write(job, spec, batch, done)
                     done = batch.rows
-                    await progress(done, max(done, spec.total))
+                    await progress(done, max(done, stored.rows))
         return done
+
+    async def _stored(self, job: Job, spec: ImportJob) -> ListFile:
+        """Return the file, with the mappings to fields that its list has."""
+        async with self.database.reading() as connection:
+            contact_list = await self.lists.read(connection, job.account_id, spec.list_id)
+            file = await self.files.get(connection, spec.list_id)
+        if file is None or file.id != spec.file_id or file.mappings is None:
+            raise PermanentFailure(LIST_DELETED)
+        fields = (*CONTACT_FIELDS, *contact_list.assigned_fields)
+        mappings = {header: field for header, field in file.mappings.items() if field in fields}
+        return replace(file, mappings=mappings)
 
     async def _write(self, job: Job, spec: ImportJob, batch: Batch, after: int) -> None:
         target = UpsertTarget(job.account_id, spec.list_id, spec.action, self.now_ms())
@@ -102,4 +121,6 @@ class Importer(Struct, frozen=True):
             )
             await self.imports.advance(connection, job.id, progress)
             await adjust_contact_count(connection, spec.list_id, added)
-            await self.quotas.check_contacts_of(connection, job.account_id)
+            await self.quotas.check_contacts(connection, job.account_id)
+            if batch.rejects:
+                await self.quotas.check_bytes_within(connection, job.account_id)

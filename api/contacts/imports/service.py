@@ -5,12 +5,10 @@ from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.common.errors import Conflict
-from api.common.projection import project
 from api.contacts.imports import job, mapping
 from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.job import ImportJob
 from api.contacts.imports.reader.messages import Action
-from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
 from api.contacts.imports.store import ImportStore
 from api.contacts.list_store import ContactList, ListStore
 from api.contacts.quotas import ContactQuotas
@@ -45,9 +43,11 @@ class ImportService(Struct, frozen=True):
         async with self.database.writing() as connection:
             contact_list = await self.lists.lock(connection, account_id, list_id)
             file = _idle_file(contact_list, await self.files.get(connection, list_id))
+            if file.mappings is None:
+                raise Conflict("map-fields comes first: its columns are not mapped", "not_mapped")
             added = max(0, file.rows - contact_list.contacts)  # the others are updated
-            await self.quotas.check_contacts(account_id, added)
-            payload = msgspec.to_builtins(_job(file, contact_list, region, action))
+            await self.quotas.check_contacts(connection, account_id, added)
+            payload = msgspec.to_builtins(ImportJob(list_id, file.id, region, action))
             job_id = await self.jobs.add(connection, job.KIND, account_id, payload)
             await self.imports.add(connection, job_id, list_id, action)
             status = {"status": "PROCESSING"}
@@ -60,21 +60,3 @@ def _idle_file(contact_list: ContactList, file: ListFile | None) -> ListFile:
     if contact_list.status == "PROCESSING":
         raise Conflict("its file is being processed", "processing")
     return file
-
-
-def _job(
-    file: ListFile, contact_list: ContactList, region: str | None, action: Action
-) -> ImportJob:
-    if file.mappings is None:
-        raise Conflict("map-fields comes first: its columns are not mapped", "not_mapped")
-    fields = (*CONTACT_FIELDS, *contact_list.assigned_fields)
-    return project(
-        ImportJob,
-        file,
-        file_id=file.id,
-        format=file.format,
-        mappings={header: field for header, field in file.mappings.items() if field in fields},
-        region=region,
-        action=action,
-        total=file.rows,
-    )

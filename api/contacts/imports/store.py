@@ -1,6 +1,7 @@
 """Imports in the database: their progress, and the rejected rows."""
 
 from collections.abc import AsyncIterator
+from typing import Annotated
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -12,8 +13,14 @@ from api.contacts.tables import imports, rejects
 from api.db.database import Store
 from api.jobs.store import LeaseLost
 from api.jobs.tables import State, jobs
+from wire.programs.limit import Limit
 
 PAGE_ROWS = 1_000
+MAX_REJECTED_ROWS: Annotated[
+    int,
+    Limit("request", "only counted", "Rejected rows of a file of contacts that can be downloaded."),
+] = 10_000
+REJECTED_ROW_BYTES = 128  # of the database, beside the reason and the cells
 
 
 class Import(Struct, frozen=True):
@@ -45,6 +52,7 @@ class ImportProgress(Struct, frozen=True):
     rejects: list[RejectedRow]
 
 
+_COLUMNS = [each for each in imports.c if each is not imports.c.rejected_bytes]
 _JOB_COLUMNS = (jobs.c.total, jobs.c.state, jobs.c.error, jobs.c.ended_ms)
 
 
@@ -54,7 +62,8 @@ class ImportStore(Store):
     ) -> None:
         """Add an import in the transaction that adds its job; it replaces the list's last one."""
         await self.delete(connection, list_id)
-        counts = dict.fromkeys(("rows", "added", "updated", "skipped", "rejected"), 0)
+        names = ("rows", "added", "updated", "skipped", "rejected", "rejected_bytes")
+        counts = dict.fromkeys(names, 0)
         row = {"job_id": job_id, "list_id": list_id, "action": action, **counts}
         await connection.execute(sa.insert(imports).values({**row, "started_ms": self._now_ms()}))
 
@@ -71,7 +80,10 @@ class ImportStore(Store):
     async def advance(
         self, connection: AsyncConnection, job_id: str, progress: ImportProgress
     ) -> None:
-        """Add a batch's result in the transaction that writes it; raises LeaseLost."""
+        """Add a batch's result in the transaction that writes it; raises LeaseLost.
+
+        All rejected rows are counted, and the first MAX_REJECTED_ROWS of a file are kept.
+        """
         change = (
             sa.update(imports)
             .where(imports.c.job_id == job_id, imports.c.rows == progress.after)
@@ -82,21 +94,21 @@ class ImportStore(Store):
                 skipped=imports.c.skipped + progress.skipped,
                 rejected=imports.c.rejected + len(progress.rejects),
             )
+            .returning(imports.c.rejected)
         )
-        if not (await connection.execute(change)).rowcount:
+        rejected = (await connection.execute(change)).scalar_one_or_none()
+        if rejected is None:
             raise LeaseLost(job_id)
-        if rows := [
-            {"job_id": job_id, "line": each.line, "reason": each.reason, "cells": each.cells}
-            for each in progress.rejects
-        ]:
-            await connection.execute(sa.insert(rejects), rows)
+        left = max(0, MAX_REJECTED_ROWS - (rejected - len(progress.rejects)))
+        if kept := progress.rejects[:left]:
+            await _keep(connection, job_id, kept)
 
     async def get_several(
         self, connection: AsyncConnection, list_ids: list[int]
     ) -> dict[int, Import]:
         """Return the imports of several lists, by list id."""
         query = (
-            sa.select(*imports.c, *_JOB_COLUMNS)
+            sa.select(*_COLUMNS, *_JOB_COLUMNS)
             .join(jobs, jobs.c.id == imports.c.job_id)
             .where(imports.c.list_id.in_(list_ids))
         )
@@ -120,3 +132,14 @@ class ImportStore(Store):
                 return
             yield page
             after = page[-1].line
+
+
+async def _keep(connection: AsyncConnection, job_id: str, kept: list[RejectedRow]) -> None:
+    rows = [
+        {"job_id": job_id, "line": each.line, "reason": each.reason, "cells": each.cells}
+        for each in kept
+    ]
+    await connection.execute(sa.insert(rejects), rows)
+    size = sum(REJECTED_ROW_BYTES + len(f"{each.reason}{each.cells}".encode()) for each in kept)
+    change = sa.update(imports).where(imports.c.job_id == job_id)
+    await connection.execute(change.values(rejected_bytes=imports.c.rejected_bytes + size))

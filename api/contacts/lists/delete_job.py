@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from api.contacts.exports.store import delete_downloads
-from api.contacts.tables import contacts, files, lists
+from api.contacts.tables import contact_tags, contacts, files, lists
 from api.db.database import Store
 from api.jobs.store import Job
 from api.jobs.tables import jobs
@@ -32,9 +32,13 @@ class ListDeleter(Store):
 
     async def _delete_batch(self, list_id: int) -> int:
         """Delete some contacts, or the list if there are none; return how many contacts."""
-        batch = sa.select(contacts.c.id).where(contacts.c.list_id == list_id).limit(BATCH_ROWS)
+        ids = sa.select(contacts.c.id).where(contacts.c.list_id == list_id)
+        batch = ids.order_by(contacts.c.id).limit(BATCH_ROWS).scalar_subquery()
         async with self._database.writing() as connection:
-            deletion = sa.delete(contacts).where(contacts.c.id.in_(batch.scalar_subquery()))
+            # Not by cascade: PostgreSQL would count the bytes of each contact's tags by themselves.
+            tags = sa.delete(contact_tags).where(contact_tags.c.contact_id.in_(batch))
+            await connection.execute(tags)
+            deletion = sa.delete(contacts).where(contacts.c.id.in_(batch))
             deleted = (await connection.execute(deletion)).rowcount
             if not deleted:
                 await delete_downloads(connection, list_id)  # requested at the last moment

@@ -6,7 +6,7 @@ from api.common.projection import project
 from api.common.timestamps import format_ms
 from api.contacts.imports.file_store import ListFile
 from api.contacts.imports.reader.messages import Action, Fields, Kind
-from api.contacts.imports.store import Import
+from api.contacts.imports.store import MAX_REJECTED_ROWS, Import
 from api.contacts.list_store import ContactList, Status
 from api.jobs.tables import State
 
@@ -25,7 +25,10 @@ class UploadedFile(Struct, frozen=True, rename="camel"):
 
 
 class ListProcessing(Struct, frozen=True, rename="camel"):
-    """The progress and the results of an import; `total` is an upper bound until it is done."""
+    """The progress and the results of an import; `total` is an upper bound until it is done.
+
+    Of the rejected rows, the first 10,000 can be downloaded: `rejectedRowsKept`.
+    """
 
     action: Action
     state: State
@@ -35,6 +38,7 @@ class ListProcessing(Struct, frozen=True, rename="camel"):
     updated: int
     skipped: int
     rejected: int
+    rejected_rows_kept: int
     rejected_rows_path: str | None
     started_time: str
     ended_time: str | None
@@ -117,6 +121,7 @@ def _processing(latest: Import) -> ListProcessing:
         ListProcessing,
         latest,
         total=latest.rows if latest.state == "done" else latest.total,
+        rejected_rows_kept=min(latest.rejected, MAX_REJECTED_ROWS),
         rejected_rows_path=path if latest.rejected else None,
         started_time=format_ms(latest.started_ms),
         ended_time=format_ms(latest.ended_ms) if latest.ended_ms else None,

@@ -5,13 +5,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Struct
 
+from api.common.errors import Conflict
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ListStore
 from api.contacts.tags.schemas import ListTagsRequest, ManageTagsRequest
 from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.db.database import Database
 from api.jobs.store import Job, JobStore
-from api.jobs.worker import Progress
+from api.jobs.worker import PermanentFailure, Progress
 from wire.decoding.errors import BadInput
 from wire.programs.limit import Limit
 
@@ -68,18 +69,22 @@ class TagService(Struct, frozen=True):
                 payload = msgspec.to_builtins(replacement)
                 await self.jobs.add(connection, KIND, account_id, payload)
             return TagReplacement(list_id, "waiting", 0)
-        return TagReplacement(list_id, "done", await self._replace(replacement))
+        return TagReplacement(list_id, "done", await self._replace(account_id, replacement))
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Replace a tag in the background; a retry continues with the contacts that are left."""
-        done = await self._replace(msgspec.convert(job.payload, TagReplacementJob), progress)
+        replacement = msgspec.convert(job.payload, TagReplacementJob)
+        try:
+            done = await self._replace(job.account_id, replacement, progress)
+        except Conflict as error:  # no room for more tags
+            raise PermanentFailure(error.detail) from None
         return {"contacts": done}
 
     async def _replace(
-        self, replacement: TagReplacementJob, progress: Progress | None = None
+        self, account_id: str, replacement: TagReplacementJob, progress: Progress | None = None
     ) -> int:
         done = after = 0
-        while ids := await self.tags.replace_batch(replacement, after):
+        while ids := await self.tags.replace_batch(account_id, replacement, after):
             done, after = done + len(ids), ids[-1]
             if progress:
                 await progress(done, None)

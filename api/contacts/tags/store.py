@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.contacts.quotas import ContactQuotas
 from api.contacts.tables import contact_tags, contacts, list_tags
 from api.db.database import INSERTS, Database
 from wire.programs.limit import Limit
@@ -28,10 +29,15 @@ class TagReplacementJob(Struct, frozen=True):
     remove: str | None
     insert: str | None
 
+    @property
+    def is_longer(self) -> bool:
+        """Whether contacts have more bytes of tags than before."""
+        return len((self.insert or "").encode()) > len((self.remove or "").encode())
 
-class TagStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+
+class TagStore(Struct, frozen=True):
+    database: Database
+    quotas: ContactQuotas
 
     async def change(
         self, connection: AsyncConnection, list_id: int, add: Sequence[str], remove: Sequence[str]
@@ -44,14 +50,19 @@ class TagStore:
             insert = INSERTS[connection.dialect.name](list_tags).on_conflict_do_nothing()
             await connection.execute(insert, rows)
 
-    async def replace_batch(self, job: TagReplacementJob, after: int) -> list[int]:
-        """Replace the tag of the next contacts after an id; return their ids, none at the end."""
-        async with self._database.writing() as connection:
+    async def replace_batch(self, account_id: str, job: TagReplacementJob, after: int) -> list[int]:
+        """Replace the tag of the next contacts after an id; return their ids, none at the end.
+
+        Raises Conflict beyond the quota.
+        """
+        async with self.database.writing() as connection:
             ids = await _next_ids(connection, job, after)
             if ids and job.insert:
                 await _insert(connection, job, ids)
             if ids and job.remove:
                 await connection.execute(_deletion(job.list_id, job.remove, ids))
+            if ids and job.is_longer:
+                await self.quotas.check_contacts(connection, account_id)
         return ids
 
 

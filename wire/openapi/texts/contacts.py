@@ -63,6 +63,7 @@ CONTACTS = {
     "processing": "The import of the file; null: there was none.",
     "provider": "The telecom provider.",
     "rejected": "Number of rejected rows.",
+    "rejectedRowsKept": "Number of rejected rows that can be downloaded: the first 10,000.",
     "rejectedRowsPath": "Path of the file of rejected rows.",
     "removeTag": "Tag to remove.",
     "senderPhoneNumberId": "Id of the number that sends the message.",

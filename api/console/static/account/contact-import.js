@@ -164,7 +164,7 @@ export class ContactImport extends ConsoleElement {
 
   /** @param {any} processing */
   renderResult(processing) {
-    const { added, updated, skipped, rejected } = processing;
+    const { added, updated, skipped, rejected, rejectedRowsKept } = processing;
     return html`
       <div class=${processing.state === "failed" ? "problem" : "notice"}>
         <p>
@@ -173,7 +173,7 @@ export class ContactImport extends ConsoleElement {
         </p>
         ${processing.rejectedRowsPath
           ? html`<button @click=${() => this.attempt(() => download(processing.rejectedRowsPath, "rejected.csv"))}>
-              Download the rejected rows
+              Download the ${rejectedRowsKept < rejected ? `first ${count(rejectedRowsKept)} ` : ""}rejected rows
             </button>`
           : nothing}
       </div>

@@ -21,7 +21,7 @@ from api.contacts.imports.schemas import FileOptions
 from api.contacts.imports.uploads import UploadService
 from api.contacts.lists.schemas import ChangeData, ListQuery
 from api.contacts.tables import contact_tags, imports
-from api.contacts.tags.store import TagReplacementJob, TagStore
+from api.contacts.tags.store import TagReplacementJob
 from api.jobs.store import MAX_ATTEMPTS, LeaseLost
 from api.jobs.tables import jobs
 from api.jobs.worker import PermanentFailure, Worker
@@ -197,12 +197,12 @@ async def test_a_tag_has_the_list_of_its_contact(kept: Rest) -> None:
     parts = kept.services
     lists = [await a_list(parts), await a_list(parts, name="Autumn")]
     (contact_id,) = await contacts_in(parts, lists[0], *some(1))
-    replacement = TagReplacementJob(int(lists[0]), None, "vip")
+    replacement, tags = TagReplacementJob(int(lists[0]), None, "vip"), parts.contacts.tags.tags
     async with parts.database.writing() as connection:
         moved = {"list_id": int(lists[1])}
         await ContactStore(parts.database, parts.now_ms).change(connection, int(contact_id), moved)
         with statements() as sent:
-            tagging = asyncio.create_task(TagStore(parts.database).replace_batch(replacement, 0))
+            tagging = asyncio.create_task(tags.replace_batch("acme", replacement, 0))
             await until(
                 lambda: parts.database.is_sqlite or any("FOR KEY SHARE" in each for each in sent),
                 what="the lock of the contact to be asked for",

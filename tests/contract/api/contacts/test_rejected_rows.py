@@ -1,9 +1,15 @@
 """Downloads of rejected rows: all of them, or none."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
+import sqlalchemy as sa
 
 from api.common.errors import Conflict
-from api.contacts.imports.store import PAGE_ROWS, ImportStore
+from api.contacts.imports.reader.messages import BATCH_ROWS
+from api.contacts.imports.store import MAX_REJECTED_ROWS, PAGE_ROWS, ImportStore
+from api.contacts.tables import imports, rejects
 from tests.harness.api.contacts.uploads import (
     BASE,
     PHONES,
@@ -19,6 +25,11 @@ from tests.harness.api.serving import Served
 
 BAD = PAGE_ROWS + 5
 FILE = b"Phone\n" + b"nobody\n" * BAD
+
+
+async def kept_rows(served: Served) -> Sequence[sa.Row[Any]]:
+    """Return the rejected rows in the database."""
+    return await served.services.database.rows(sa.select(rejects.c.reason, rejects.c.cells))
 
 
 async def test_a_rejected_row_stops_nothing(served: Served) -> None:
@@ -43,6 +54,20 @@ async def test_a_rejected_row_stops_nothing(served: Served) -> None:
     assert rows[0][2:] == ["12", "'=1+1"]
     _, found = await served.request("GET", f"{BASE}/contactlists/{list_id}")
     assert found["processing"]["rejectedRowsPath"] == f"{BASE}/rejected-rows/{list_id}"
+    assert found["processing"]["rejectedRowsKept"] == 7
+    size = sum(128 + len(f"{row.reason}{row.cells}".encode()) for row in await kept_rows(served))
+    assert await served.services.database.scalar(sa.select(imports.c.rejected_bytes)) == size
+
+
+async def test_the_first_rejected_rows_are_kept(served: Served) -> None:
+    """Of a file with more of them, in several batches; the count has all."""
+    rows = BATCH_ROWS + MAX_REJECTED_ROWS
+    good = b"".join(b"+4790%06d\n" % number for number in range(BATCH_ROWS - 5))
+    list_id, result = await imported(served, b"Phone\n" + good + b"x\n" * (rows - BATCH_ROWS + 5))
+    counts = result["rejected"], result["rejectedRowsKept"]
+    assert counts == (MAX_REJECTED_ROWS + 5, MAX_REJECTED_ROWS)
+    lines = [int(row[0]) for row in await rejected(served, list_id)]
+    assert (len(lines), lines[0]) == (MAX_REJECTED_ROWS, BATCH_ROWS - 3)
 
 
 async def test_a_corrected_file_may_be_rejected_in_part(served: Served) -> None:

@@ -11,6 +11,7 @@ from api.accounts.store import Account
 from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
 from api.contacts.imports.reader.messages import Batch
 from api.contacts.tables import contacts, lists
+from api.contacts.tags.store import TagReplacementJob
 from api.db.migrate import upgrade
 from tests.contract.api.documents.stores import undo_account_columns
 from tests.harness.api.cdrs.lists import REQUIRED
@@ -141,7 +142,8 @@ async def test_keys_of_an_earlier_version(kept: Rest) -> None:
     """The migration computes those that have changed again, and lets the others be."""
     list_id = await a_list(kept.services, name="ISPARTA")
     given = {"f_name": "IŞIK", "l_name": "Berg", "email": ""}
-    await contacts_in(kept.services, list_id, {**given, "phone_number": "+4790000001"})
+    row = {**given, "phone_number": "+4790000001"}
+    await contacts_in(kept.services, list_id, row, tags=("vip",))
     written = (sa.select(contacts.c.f_name_key, contacts.c.l_name_key, contacts.c.email_key),
                sa.select(lists.c.name_key, lists.c.bytes))  # fmt: skip
     async with kept.services.database.writing() as connection:
@@ -186,6 +188,35 @@ async def test_the_bytes_of_its_contacts(kept: Rest) -> None:
     assert await sizes() == (11, 11 + 6 + len(merged[0]) + 4 + 11 + 6 + 9)
     await database.execute(sa.delete(contacts))
     assert await sizes() == (0, 0)
+
+
+async def test_the_bytes_of_its_contacts_tags(kept: Rest) -> None:
+    """Twice the tag's and 40 for each contact: added, replaced, moved, and deleted with it."""
+    lists_of = [int(await a_list(kept.services, name=name)) for name in ("A", "B")]
+    database, service = kept.services.database, kept.services.contacts
+    numbers = [{"phone_number": f"+479000000{each}"} for each in range(2)]
+    moved, _ = await contacts_in(kept.services, str(lists_of[0]), *numbers)
+
+    async def sizes() -> tuple[int, ...]:
+        found = await database.rows(sa.select(lists.c.bytes).order_by(lists.c.id))
+        return tuple(size for (size,) in found)
+
+    async def replaced(remove: str | None, insert: str | None) -> int:
+        replacement = TagReplacementJob(lists_of[0], remove, insert)
+        await service.tags.tags.replace_batch("acme", replacement, 0)
+        return (await sizes())[0] - 2 * 11
+
+    tag = 2 * 2 + 40
+    assert await replaced(None, "å") == await replaced(None, "å") == 2 * tag
+    assert await replaced(None, "b") == 2 * tag + 2 * 42
+    assert await replaced("b", "ccc") == 2 * tag + 2 * 46
+    assert await replaced("ccc", None) == 2 * tag
+    async with database.writing() as connection:
+        store = service.contacts.contacts
+        await store.change(connection, int(moved), {"list_id": lists_of[1]})
+    assert await sizes() == (11 + tag, 11 + tag)
+    await database.execute(sa.delete(contacts).where(contacts.c.id == int(moved)))
+    assert await sizes() == (11 + tag, 0)
 
 
 @pytest.mark.parametrize(

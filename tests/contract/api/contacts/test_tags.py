@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.contacts.tags.service import MAX_SYNCHRONOUS
-from api.contacts.tags.store import TagReplacementJob, TagStore
+from api.contacts.tags.store import TagReplacementJob
 from api.jobs.worker import Worker
 from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.harness.api.rest import Rest
@@ -69,8 +69,8 @@ async def test_a_batch_of_tags_is_small(kept: Rest) -> None:
     """No transaction changes more than 500 contacts: others write between two of them."""
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(501))
-    tags = TagStore(kept.services.database)
-    batch = await tags.replace_batch(TagReplacementJob(int(list_id), None, "all"), 0)
+    tags = kept.services.contacts.tags.tags
+    batch = await tags.replace_batch("acme", TagReplacementJob(int(list_id), None, "all"), 0)
     assert (len(batch), len(await tagged(kept, list_id, "all"))) == (500, 500)
 
 

@@ -32,11 +32,12 @@ async def add_accounts(database: Database, *names: str) -> None:
 async def undo_contact_bytes(connection: AsyncConnection) -> None:
     """Leave the tables as they were before migration 0037."""
     await connection.execute(text("ALTER TABLE documents DROP COLUMN summary"))
-    triggers = ("of_new_list", "inserted", "deleted", "updated")
-    is_sqlite = connection.dialect.name == "sqlite"
-    for each in triggers:
-        what = "TRIGGER contact_bytes_{}" if is_sqlite else "FUNCTION contact_bytes_{} CASCADE"
+    changes = ("inserted", "deleted", "updated")
+    triggers = [f"{kind}_bytes_{each}" for kind in ("contact", "tag") for each in changes]
+    what = "TRIGGER {}" if connection.dialect.name == "sqlite" else "FUNCTION {} CASCADE"
+    for each in ("contact_bytes_of_new_list", *triggers):
         await connection.execute(text(f"DROP {what.format(each)}"))
+    await connection.execute(text("ALTER TABLE contact_imports DROP COLUMN rejected_bytes"))
     await connection.execute(text("ALTER TABLE contact_lists DROP COLUMN bytes"))
 
 
