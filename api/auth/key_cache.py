@@ -7,6 +7,7 @@ from api.auth.store import ApiKey
 from api.auth.throttle import Throttle
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
+from api.db.database import work_of
 
 KEY_CACHE_MS = 2_000
 
@@ -26,7 +27,8 @@ class KeyCache:
     async def get(self, key_id: str, address: str) -> ApiKey | None:
         """Return a key; raises ServiceUnavailable if many unknown ones wait for its network.
 
-        A known key is read again without a turn: others at its address do not delay it.
+        A known key is read again without a turn, and for its account: others at its address, and
+        strangers, do not delay it.
         """
         now_ms = self._now_ms()
         until_ms, key = self._known.get(key_id) or (0, None)
@@ -35,7 +37,7 @@ class KeyCache:
         if (self._unknown.get(key_id) or 0) > now_ms:
             return None
         if key is not None:
-            return await self._read_once(key_id)
+            return await self._read_once(key_id, key.account_id)
         async with self._throttle.lookup(address):
             return await self._read_once(key_id)
 
@@ -43,12 +45,15 @@ class KeyCache:
         """Store a key that is current now."""
         self._known.put(key.id, (self._now_ms() + KEY_CACHE_MS, key))
 
-    async def _read_once(self, key_id: str) -> ApiKey | None:
+    async def _read_once(self, key_id: str, account_id: str | None = None) -> ApiKey | None:
         if key_id not in self._reads:
-            self._reads[key_id] = asyncio.get_running_loop().create_task(self._reread(key_id))
+            read = self._reread(key_id, account_id)
+            self._reads[key_id] = asyncio.get_running_loop().create_task(read)
         return await asyncio.shield(self._reads[key_id])  # a cancelled caller fails no other
 
-    async def _reread(self, key_id: str) -> ApiKey | None:
+    async def _reread(self, key_id: str, account_id: str | None) -> ApiKey | None:
+        if account_id is not None:
+            work_of.set(account_id)  # of this task only
         try:
             found = await self._read(key_id)
         finally:

@@ -1,7 +1,7 @@
 """Places for costly work, in turn by account.
 
-An account has one place at a time, so the work of one account never waits for the queue of another:
-at most for what other accounts have begun.
+An account has few places at a time, by default one, so the work of one account never waits for the
+queue of another: at most for what other accounts have begun.
 """
 
 import asyncio
@@ -25,9 +25,10 @@ MAX_SEARCHES_OF_ACCOUNT: Annotated[
 class FairTurns:
     """Work waits for a place, however much of its account waits."""
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, slots: int, of_account: int = 1) -> None:
         self._free = slots
-        self._running: set[str] = set()
+        self._of_account = of_account
+        self._running = Counter[str]()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # the next account first
 
     @asynccontextmanager
@@ -53,18 +54,21 @@ class FairTurns:
             raise
 
     def _grant(self) -> None:
-        """Give free places to accounts that wait and have none."""
+        """Give free places to accounts that wait and may have one more."""
         while self._free:
-            account = next((each for each in self._waiting if each not in self._running), None)
+            account = next((each for each in self._waiting if self._has_room(each)), None)
             if account is None:
                 return
             turn = self._waiting[account][0]
             self._remove(account, turn)
             if account in self._waiting:  # its next one comes after those of others
                 self._waiting[account] = self._waiting.pop(account)
-            self._running.add(account)
+            self._running[account] += 1
             self._free -= 1
             turn.set_result(None)
+
+    def _has_room(self, account: str) -> bool:
+        return self._running[account] < self._of_account
 
     def _remove(self, account: str, turn: asyncio.Future[None]) -> None:
         waiting = self._waiting[account]
@@ -73,7 +77,9 @@ class FairTurns:
             del self._waiting[account]
 
     def _release(self, account: str) -> None:
-        self._running.discard(account)
+        self._running[account] -= 1
+        if not self._running[account]:
+            del self._running[account]
         self._free += 1
         self._grant()
 

@@ -1,4 +1,8 @@
-"""Counts the connections in use, so that closing a database can wait for them."""
+"""The connections in use: one of each task, and a wait until none is.
+
+A task that holds a connection and waits for another one would wait for its account's turn, or for
+tasks that do the same; the transaction that it has begun would hold up all others.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,23 +10,32 @@ from contextlib import contextmanager
 
 
 class ConnectionUse:
-    """How many connections are in use, and a wait until none is."""
-
     def __init__(self) -> None:
-        self.count = 0
         self._unused = asyncio.Event()
         self._unused.set()
+        self._tasks: set[asyncio.Task[object] | None] = set()
+
+    @property
+    def count(self) -> int:
+        """How many connections are in use, or waited for."""
+        return len(self._tasks)
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count a connection for as long as the context lasts, from its opening to its return."""
-        self.count += 1
+        """Count a connection for as long as the context lasts, from the wait for it to its return.
+
+        Raises RuntimeError if the task has one: what needs both gets the connection as an argument.
+        """
+        task = asyncio.current_task()
+        if task in self._tasks:
+            raise RuntimeError("this task holds a connection, and asks for another one")
+        self._tasks.add(task)
         self._unused.clear()
         try:
             yield
         finally:
-            self.count -= 1
-            if not self.count:
+            self._tasks.discard(task)
+            if not self._tasks:
                 self._unused.set()
 
     async def wait_until_unused(self, timeout_s: float) -> bool:

@@ -1,10 +1,14 @@
 """SQLite or PostgreSQL, with one context manager for reads and one for transactions.
 
+Accounts take turns as readers and as writers, however many requests of one wait: the slow reads of
+an account delay those of another by what has begun.
+
 A transaction takes SQLite's only write lock when it begins, not at its first write: of two that
 have read before, one could never continue
 (https://sqlite.org/lang_transaction.html, "BEGIN IMMEDIATE").
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,7 +18,7 @@ from pathlib import Path
 from random import randrange
 from sqlite3 import DatabaseError
 from sqlite3 import OperationalError as SqliteError
-from typing import Any
+from typing import Annotated, Any
 
 import structlog
 from sqlalchemy import (
@@ -40,6 +44,7 @@ from api.common.clock import Clock
 from api.common.errors import ServiceUnavailable
 from api.common.fair_slots import FairTurns
 from api.db.connection_use import ConnectionUse
+from wire.programs.limit import Limit
 
 log = structlog.get_logger()
 # The account whose request or job a task works for. Empty: the program itself. Of a task, so that
@@ -55,6 +60,23 @@ metadata = MetaData(
 )
 # INSERT with `on_conflict_…`, which each dialect has of its own.
 INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+MAX_CONNECTIONS: Annotated[
+    int,
+    Limit(
+        "process",
+        "wait",
+        "Reads of the database at once, and as many transactions (in SQLite one).",
+    ),
+] = 8
+MAX_CONNECTIONS_OF_ACCOUNT: Annotated[
+    int,
+    Limit(
+        "account",
+        "wait",
+        "Reads of the database of one process at once, and transactions; accounts take turns.",
+    ),
+] = 2
+TURN_TIMEOUT_S = 30.0  # a server that does not answer holds up all turns
 BUSY_TIMEOUT_MS = 5_000
 # PostgreSQL's classes of transient errors (its manual, appendix A): connection, deadlock,
 # resources, lock, operator intervention, system. For SQLAlchemy, asyncpg's errors of these classes
@@ -84,7 +106,10 @@ class Database:
         self.insert: Callable[..., Any] = INSERTS["sqlite" if self.is_sqlite else "postgresql"]
         self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
         self._use = ConnectionUse()
-        self._writer = FairTurns(1)  # SQLite itself waits by sleeping, and in no order
+        self._readers = FairTurns(MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ACCOUNT)
+        # SQLite has one writer. It itself waits by sleeping, and in no order.
+        writers = 1 if self.is_sqlite else MAX_CONNECTIONS
+        self._writers = FairTurns(writers, MAX_CONNECTIONS_OF_ACCOUNT)
         self._engine = _engine(url, self.is_sqlite)
         # Switching a pooled connection to autocommit and back costs several round trips.
         self._reader = _engine(
@@ -103,28 +128,23 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Yield a connection for statements that change nothing."""
-        with self._use.counted():
-            async with _mapped_errors(), self._reader.connect() as connection:
-                yield connection
+        async with self._turn(self._readers), self._reader.connect() as connection:
+            yield connection
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection with a transaction, committed unless the context raises.
-
-        SQLite has one at a time: accounts take turns, however many transactions of one wait.
-        """
-        async with _mapped_errors(), AsyncExitStack() as stack:
-            stack.enter_context(self._use.counted())
-            if self.is_sqlite:
-                await stack.enter_async_context(self._writer.hold(work_of.get()))
-            connection = await stack.enter_async_context(self._engine.connect())
-            connection = await connection.execution_options(writes=True)
+        """Yield a connection with a transaction, committed unless the context raises."""
+        async with self._turn(self._writers), self._engine.connect() as connection:
+            connection = await connection.execution_options(writes=True)  # noqa: PLW2901 - the same
             async with connection.begin():
                 yield connection
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection that sees the database as it was at its first statement."""
+        """Yield a connection that sees the database as it was at its first statement.
+
+        Without a turn: a backup is a process of its own.
+        """
         async with _mapped_errors(), self._engine.connect() as connection:
             with self._use.counted():
                 options: dict[str, Any] = {"snapshot": True}
@@ -133,6 +153,18 @@ class Database:
                 connection = await connection.execution_options(**options)  # noqa: PLW2901 - the same
                 async with connection.begin():
                     yield connection
+
+    @asynccontextmanager
+    async def _turn(self, turns: FairTurns) -> AsyncIterator[None]:
+        """Wait for the turn of the account that the task works for; map errors of the database."""
+        async with _mapped_errors(), AsyncExitStack() as stack:
+            stack.enter_context(self._use.counted())
+            try:
+                async with asyncio.timeout(TURN_TIMEOUT_S):
+                    await stack.enter_async_context(turns.hold(work_of.get()))
+            except TimeoutError:
+                raise NoConnection("no connection was free in time") from None
+            yield
 
     async def rows(self, query: Executable) -> Sequence[Any]:
         """Return all rows of a query, as tuples."""
@@ -197,6 +229,8 @@ def _engine(url: str, is_sqlite: bool, **more: Any) -> AsyncEngine:
     engine = create_async_engine(
         url,
         pool_pre_ping=not is_sqlite,  # a dropped connection is found before it is used
+        pool_size=MAX_CONNECTIONS,
+        max_overflow=0,  # turns admit no more than the pool has
         pool_use_lifo=True,  # the last connection has statements and pages cached
         hide_parameters=True,  # errors are logged, what customers sent is not
         **more,

@@ -18,7 +18,14 @@ from api.accounts.store import Account, AccountStore, accounts
 from api.audit.trail import entries
 from api.common.clock import now_ms
 from api.common.errors import Conflict, NotFound
-from api.db.database import Database, DatabaseUnavailable, metadata, work_of
+from api.db.database import (
+    MAX_CONNECTIONS,
+    MAX_CONNECTIONS_OF_ACCOUNT,
+    Database,
+    DatabaseUnavailable,
+    metadata,
+    work_of,
+)
 from api.db.migrate import LaterDatabase, migrate
 from tests.harness.api.databases import (
     MigratedPostgres,
@@ -28,6 +35,7 @@ from tests.harness.api.databases import (
     sqlite_url,
 )
 from tests.harness.servers.postgres import Postgres
+from tests.harness.until import until
 
 ENTRY = {"at_ms": 1} | dict.fromkeys(
     ("actor", "address", "action", "object", "outcome", "request_id"), ""
@@ -71,8 +79,7 @@ async def test_a_new_connection_keeps_the_locks_of_the_others(tmp_path: Path) ->
     async with migrated_database(sqlite_url(tmp_path)) as database:
         store = AccountStore(database, now_ms)
         await store.add(Account("acme", "Acme"))
-        async with database.reading(), database.reading():  # the second one is a new connection
-            pass
+        await asyncio.gather(*(database.scalar(text("SELECT 1")) for _ in range(2)))
         for name in ("first", "second"):
             command = (sys.executable, "-c", COMMAND, str(tmp_path / "switchroom.db"), name)
             program = await asyncio.create_subprocess_exec(*command)
@@ -232,21 +239,64 @@ async def test_nothing_of_a_test_is_left_in_postgresql(
                 await connection.execute(text(change))
 
 
-async def test_accounts_take_turns_as_sqlites_writer(tmp_path: Path) -> None:
-    """The transactions of an account that wait delay another's by one."""
-    order: list[str] = []
+async def test_the_queue_of_an_accounts_reads_delays_no_other(database: Database) -> None:
+    """It has few connections, however slow its reads are: another's is served at once."""
+    order, end = list[str](), asyncio.Event()
 
-    async def write(database: Database, name: str) -> None:
+    async def read(name: str) -> None:
         work_of.set(name[0])
-        async with database.writing():
+        async with database.reading() as connection:
+            await connection.execute(text("SELECT 1"))
+            order.append(name)
+            await end.wait()
+
+    first = [f"a{number}" for number in range(MAX_CONNECTIONS + 1)]
+    async with asyncio.TaskGroup() as tasks:
+        for name in (*first, "b1"):
+            tasks.create_task(read(name))
+            await asyncio.sleep(0)
+        await until(lambda: "b1" in order, what="the read of the other account")
+        assert set(order) <= {*first[:MAX_CONNECTIONS_OF_ACCOUNT], "b1"}
+        end.set()
+    assert len(order) == len(first) + 1
+
+
+@pytest.mark.parametrize("use", ["reading", "writing"])
+async def test_accounts_take_turns(database: Database, use: str) -> None:
+    """While all connections are in use, what waits of an account delays another's by one."""
+    places = 1 if use == "writing" and database.is_sqlite else MAX_CONNECTIONS
+    order, held = list[str](), list[str]()
+    ends = {f"other {number}": asyncio.Event() for number in range(places)}
+
+    async def hold(account: str) -> None:
+        work_of.set(account)
+        async with getattr(database, use)():
+            held.append(account)
+            await ends[account].wait()
+
+    async def work(name: str) -> None:
+        work_of.set(name[0])
+        async with getattr(database, use)():
             order.append(name)
 
-    async with (
-        migrated_database(sqlite_url(tmp_path)) as database,
-        asyncio.TaskGroup() as tasks,
-        database.writing(),
-    ):
+    async with asyncio.TaskGroup() as tasks:
+        for account in ends:
+            tasks.create_task(hold(account))
+        await until(lambda: len(held) == places, what="all connections in use")
         for name in ("a1", "a2", "a3", "b1"):
-            tasks.create_task(write(database, name))
+            tasks.create_task(work(name))
             await asyncio.sleep(0)
+        assert order == []
+        ends["other 0"].set()  # one connection for all of them
+        await until(lambda: len(order) == 4, what="their turns")
+        for end in ends.values():
+            end.set()
     assert order == ["a1", "b1", "a2", "a3"]
+
+
+async def test_a_task_has_one_connection(database: Database) -> None:
+    """With a transaction, it would wait for its account's turn, and hold up all others."""
+    for use in (database.reading, database.writing):
+        async with database.writing():
+            with pytest.raises(RuntimeError, match="holds a connection"):
+                await AsyncExitStack().enter_async_context(use())

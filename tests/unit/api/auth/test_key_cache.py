@@ -8,6 +8,7 @@ from api.auth.key_cache import KEY_CACHE_MS, KeyCache
 from api.auth.store import ApiKey
 from api.auth.throttle import MAX_FAILURES, MAX_LOOKUPS, MAX_WAITING, Throttle
 from api.common.errors import ServiceUnavailable
+from api.db.database import work_of
 
 ADDRESS = "192.0.2.1"
 KEY = ApiKey("known", "acme", None, "", "", 0, None, (), (), None, is_account_active=True)
@@ -19,6 +20,7 @@ class Reads:
     def __init__(self) -> None:
         self.now_ms = 0
         self.ids: list[str] = []
+        self.works = set[tuple[str, str]]()  # by key, and whose turn it takes
         self.may_end = asyncio.Event()
         throttle = Throttle(lambda: self.now_ms)
         for _ in range(MAX_FAILURES):
@@ -27,6 +29,7 @@ class Reads:
 
     async def _read(self, key_id: str) -> ApiKey | None:
         self.ids.append(key_id)
+        self.works.add((key_id[:7], work_of.get()))
         await self.may_end.wait()
         return KEY if key_id == KEY.id else None
 
@@ -34,6 +37,7 @@ class Reads:
 async def test_a_known_key_needs_no_turn() -> None:
     """Its customer is served while strangers at its address wait and are rejected."""
     reads = Reads()
+    work_of.set("?")
     reads.cache.put(KEY)
     reads.now_ms = KEY_CACHE_MS + 1
     strangers = [
@@ -48,6 +52,7 @@ async def test_a_known_key_needs_no_turn() -> None:
     reads.may_end.set()
     assert await customer == KEY
     assert await asyncio.gather(*strangers) == [None] * len(strangers)
+    assert reads.works == {("unknown", "?"), ("known", "acme")}
 
 
 async def test_requests_share_a_read() -> None:

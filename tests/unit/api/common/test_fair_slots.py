@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from api.common.errors import TooManyRequests
-from api.common.fair_slots import FairSlots
+from api.common.fair_slots import FairSlots, FairTurns
 
 
 class Work:
@@ -63,6 +63,19 @@ async def test_accounts_take_turns() -> None:
     for name in ("a1", "a2", "b1", "c1", "a3"):
         await work.end(name)
     assert work.order == ["a1", "a2", "b1", "c1", "a3", "b2"]
+
+
+async def test_several_places_of_an_account() -> None:
+    """It has so many at once, and another account the rest."""
+    turns = FairTurns(4, of_account=2)
+    async with AsyncExitStack() as held:
+        for account in "aab":
+            await held.enter_async_context(turns.hold(account))
+        third = asyncio.create_task(AsyncExitStack().enter_async_context(turns.hold("a")))
+        await settle()
+        assert not third.done()
+        await held.enter_async_context(turns.hold("b"))
+    await third
 
 
 async def test_too_much_of_an_account() -> None:
