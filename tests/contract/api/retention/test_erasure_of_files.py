@@ -120,7 +120,8 @@ async def test_a_job_that_ends_meanwhile(rest: Rest) -> None:
     async def end() -> None:
         await database.execute(sa.update(jobs).values(state="done", ended_ms=1))
 
-    erasure = replace(erasure_of(rest), contacts=ContactsThen(database, end))
+    tags = rest.services.contacts.tags.tags
+    erasure = replace(erasure_of(rest), contacts=ContactsThen(database, tags, end))
     assert (await erasure.erase("acme", PERSON)).left == [IN_PROGRESS.format("jobs", "have ended")]
     assert (await erasure.erase("acme", PERSON)).left == []
 
