@@ -1,5 +1,6 @@
 """Backup and restore between databases: all rows, at one moment, and a running REST layer."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -86,7 +87,7 @@ async def test_a_backup_has_one_moment(database: Database) -> None:
     async with database.snapshot() as connection:
         count = sa.text("SELECT count(*) FROM accounts")
         assert (await connection.execute(count)).scalar_one() == 1
-        await AccountStore(database, now_ms).add(Account("later", "Later"))
+        await asyncio.create_task(AccountStore(database, now_ms).add(Account("later", "Later")))
         assert (await connection.execute(count)).scalar_one() == 1
     assert len(await AccountStore(database, now_ms).all()) == 2
 
