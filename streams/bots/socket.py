@@ -4,6 +4,7 @@ import asyncio
 import logging
 import select
 import socket
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -50,8 +51,11 @@ class _PicowsLog(logging.LoggerAdapter[logging.Logger]):
 class BotSocket(WSListener):
     """The bot's end of one stream; what is sent before and after the connection is dropped."""
 
-    def __init__(self, listener: BotListener) -> None:
+    def __init__(
+        self, listener: BotListener, ws_connect: Callable[..., Awaitable[object]] = ws_connect
+    ) -> None:
         self._listener = listener
+        self._ws_connect = ws_connect
         self._transport: WSTransport | None = None
         self._peer_end = select.poll()
         self._was_connected = False
@@ -90,7 +94,7 @@ class BotSocket(WSListener):
             return opened[-1]
 
         try:
-            await ws_connect(
+            await self._ws_connect(
                 lambda: self,
                 destination.url,
                 ssl_context=destination.trust,

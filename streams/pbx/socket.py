@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
@@ -43,8 +44,11 @@ class PbxListener(Protocol):
 class PbxSocket(WSListener):
     """The PBX's end of one stream; what is sent before and after the connection is dropped."""
 
-    def __init__(self, listener: PbxListener) -> None:
+    def __init__(
+        self, listener: PbxListener, ws_connect: Callable[..., Awaitable[object]] = ws_connect
+    ) -> None:
         self._listener = listener
+        self._ws_connect = ws_connect
         self._transport: WSTransport | None = None
 
     async def connect(self, url: str, context: ssl.SSLContext) -> None:
@@ -52,7 +56,7 @@ class PbxSocket(WSListener):
         headers = {"Sec-WebSocket-Protocol": SUBPROTOCOL}
         try:
             async with asyncio.timeout(CONNECT_S):
-                await ws_connect(
+                await self._ws_connect(
                     lambda: self,
                     url,
                     ssl_context=context,

@@ -1,12 +1,19 @@
 """The PBX's end of a stream: Asterisk's texts, as its module reads and writes them."""
 
+import asyncio
 import json
-from typing import Any, cast
+import ssl
+from typing import cast
 
-from picows import WSCloseCode, WSFrame, WSMsgType, WSTransport
+import pytest
+from picows import WSCloseCode, WSFrame, WSHandshakeError, WSMsgType, WSTransport
 
+from streams.pbx.dialing import open_socket
 from streams.pbx.messages import PbxEvent, mark_command, read_event
-from streams.pbx.socket import PbxSocket
+from streams.pbx.socket import CONNECT_S, MAX_UNSENT_BYTES, PbxSocket, PbxUnreachable
+from tests.harness.virtual_time import virtual_time
+from tests.unit.streams.recording_connection import Frame, RecordingConnection
+from tests.unit.streams.scripted_handshake import ScriptedHandshake
 
 
 def test_a_mark() -> None:
@@ -21,41 +28,6 @@ def test_what_is_no_event() -> None:
     """It is ignored: a later version of Asterisk may send more."""
     for data in (b"", b"MEDIA_START", b"[]", b'{"event":1}'):
         assert read_event(data) is None
-
-
-class Connection:
-    """A connection that keeps what it gets; its own end of the transport, too."""
-
-    def __init__(self) -> None:
-        self.sent: list[Any] = []
-        self.underlying_transport = self
-        self.ends = False
-
-    def is_closing(self) -> bool:
-        return self.ends
-
-    def set_write_buffer_limits(self, high: int) -> None:
-        assert high > 0
-
-    def send(self, kind: WSMsgType, data: bytes) -> None:
-        self.sent.append(json.loads(data)["command"] if kind == WSMsgType.TEXT else data)
-
-    def send_close(self, code: WSCloseCode) -> None:
-        self.sent.append(code)
-
-    def disconnect(self, *, graceful: bool = True) -> None:
-        self.sent.append("disconnect" if graceful else "break")
-
-
-class Frame:
-    """A frame of the PBX."""
-
-    def __init__(self, kind: WSMsgType, data: bytes = b"") -> None:
-        self.msg_type = kind
-        self._data = data
-
-    def get_payload_as_bytes(self) -> bytes:
-        return self._data
 
 
 class Stream:
@@ -80,9 +52,9 @@ class Stream:
         self.heard.append("lost")
 
 
-def connected(stream: Stream) -> tuple[PbxSocket, Connection, WSTransport]:
+def connected(stream: Stream) -> tuple[PbxSocket, RecordingConnection, WSTransport]:
     """Return a socket and its connection, twice."""
-    pbx, connection = PbxSocket(stream), Connection()
+    pbx, connection = PbxSocket(stream), RecordingConnection()
     transport = cast("WSTransport", connection)
     pbx.on_ws_connected(transport)
     return pbx, connection, transport
@@ -99,8 +71,12 @@ def test_what_a_pbx_is_sent() -> None:
         pbx.pause()
         pbx.resume()
         pbx.close()
-    commands = ["MARK_MEDIA", "GET_STATUS", "FLUSH_MEDIA", "PAUSE_MEDIA", "CONTINUE_MEDIA"]
-    assert connection.sent == [b"audio", *commands, WSCloseCode.OK, "disconnect"]
+    (_, audio), *texts, code, end = connection.sent
+    assert (audio, code, end) == (b"audio", WSCloseCode.OK, "disconnect")
+    assert [json.loads(text)["command"] for _, text in texts] == [
+        "MARK_MEDIA", "GET_STATUS", "FLUSH_MEDIA", "PAUSE_MEDIA", "CONTINUE_MEDIA",
+    ]  # fmt: skip
+    assert [kind for kind, _ in connection.sent[:6]] == [WSMsgType.BINARY, *[WSMsgType.TEXT] * 5]
 
 
 def test_a_connection_that_ends_is_sent_nothing() -> None:
@@ -136,8 +112,48 @@ def test_what_a_pbx_sends() -> None:
 def test_a_pbx_that_reads_nothing_is_given_up() -> None:
     """What waits for it would fill the memory; after its end nothing waits."""
     pbx, connection, transport = connected(Stream())
+    assert connection.most_unsent == MAX_UNSENT_BYTES
     pbx.pause_writing()
     assert connection.sent == ["break"]
     pbx.on_ws_disconnected(transport)
     pbx.pause_writing()
     assert connection.sent == ["break"]
+
+
+async def test_what_a_handshake_with_a_pbx_may_do() -> None:
+    """It speaks the protocol of Asterisk's channel, goes to no other address, and verifies it."""
+    handshake, trust = ScriptedHandshake(), ssl.create_default_context()
+    pbx = PbxSocket(Stream(), handshake.connect)
+    await pbx.connect("wss://pbx/media/1", trust)
+    assert handshake.url == "wss://pbx/media/1"
+    assert handshake.options == {
+        "ssl_context": trust,
+        "websocket_handshake_timeout": None,
+        "extra_headers": {"Sec-WebSocket-Protocol": "media"},
+        "max_redirects": 0,
+        "socket_factory": open_socket,
+        "logger_name": "pbx",
+    }
+    pbx.send_frame(b"audio")
+    assert handshake.connection.sent == [(WSMsgType.BINARY, b"audio")]
+
+
+@pytest.mark.parametrize(
+    ("handshake", "text", "after_s"),
+    [
+        (ScriptedHandshake(error=WSHandshakeError("HTTP 404")), "HTTP 404", 0),
+        (ScriptedHandshake(error=ConnectionRefusedError()), "ConnectionRefusedError", 0),
+        (ScriptedHandshake(hangs=True), "TimeoutError", CONNECT_S),
+    ],
+)
+@virtual_time
+async def test_why_a_pbx_is_not_reached(
+    handshake: ScriptedHandshake, text: str, after_s: float
+) -> None:
+    """Whatever happens: the stream must end with a reason."""
+    with pytest.raises(PbxUnreachable) as raised:
+        await PbxSocket(Stream(), handshake.connect).connect(
+            "ws://pbx/", ssl.create_default_context()
+        )
+    assert str(raised.value) == text
+    assert asyncio.get_running_loop().time() == after_s
