@@ -19,7 +19,6 @@ class ReportQueue:
         self._waiting: deque[bytes] = deque()
         self._arrived = asyncio.Event()
         self._sent = asyncio.Event()
-        self._sent.set()
 
     def put(self, data: bytes) -> None:
         """Add a report; too many mark the queue as overflown."""

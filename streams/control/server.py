@@ -37,7 +37,7 @@ class ServerParts(Struct, frozen=True):
     tokens: tuple[str, ...]
 
 
-class _Routes:
+class Routes:
     """The handlers."""
 
     def __init__(self, parts: ServerParts) -> None:
@@ -47,6 +47,7 @@ class _Routes:
         self._recognizers = parts.recognizers
 
     def all(self) -> Sequence[web.RouteDef]:
+        """Return them with their paths."""
         return (
             web.put("/streams/{stream}", self.set_up),
             web.delete("/streams/{stream}", self.stop),
@@ -107,7 +108,7 @@ async def serving(
         client_max_size=MAX_BODY_BYTES,
         middlewares=[problems, authentication(parts.tokens, OPEN_PATHS)],
     )
-    app.add_routes(_Routes(parts).all())
+    app.add_routes(Routes(parts).all())
     runner = web.AppRunner(
         app,
         access_log=None,

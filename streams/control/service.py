@@ -2,11 +2,12 @@
 
 import asyncio
 import ssl
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
 import structlog
+from picows import ws_connect
 
 from streams.bots.destinations import Destinations
 from streams.bots.dialer import PendingConnections
@@ -31,19 +32,22 @@ MAX_PBX_HANDSHAKES = 8  # Asterisk lets ten connections wait; the next is late b
 class StreamService:
     """The streams of a gateway, and the tasks that connect them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         context: StreamContext,
         table: StreamTable,
         hub: ReportHub,
         pbx_trust: ssl.SSLContext,
         destinations: Destinations,
+        *,
+        ws_connect: Callable[..., Awaitable[object]] = ws_connect,
     ) -> None:
         self._context = context
         self.table = table
         self._hub = hub
         self._pbx_trust = pbx_trust
         self._destinations = destinations
+        self._ws_connect = ws_connect
         self._pending = PendingConnections()
         self._pbx_handshakes = asyncio.Semaphore(MAX_PBX_HANDSHAKES)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -55,7 +59,7 @@ class StreamService:
         self.table.check_room(setup.account)
         protocol = protocol_of(StreamName(stream_id, setup))
         stream = Stream(stream_id, setup, protocol, self._context, self._end)
-        pbx, bot = PbxSocket(stream), BotSocket(stream)
+        pbx, bot = PbxSocket(stream, self._ws_connect), BotSocket(stream, self._ws_connect)
         stream.attach(pbx, bot)
         self.table.add(stream)
         self._context.metrics.started.table()[setup.bot.protocol] += 1

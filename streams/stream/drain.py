@@ -19,16 +19,17 @@ _LIVE = range(4, 9)  # frames of a voice in a window; six, if they come evenly
 class BacklogDrain:
     """The delay of one bot's audio; all times are milliseconds of one clock."""
 
+    _window_ms: float
+    _lowest_ms: float
+    _count: int
+    _silent_excess: int  # frames that are to be dropped if they are silent
+    _excess: int  # of these, the frames that are a delay
+    _silence: int  # frames of it that were dropped in this window
+    _is_lasting: bool
+
     def __init__(self) -> None:
         self._lead = Lead()
-        self._last_ms = float("-inf")
-        self._window_ms = 0.0
-        self._lowest_ms = float("inf")
-        self._count = 0
-        self._silent_excess = 0  # frames that are to be dropped if they are silent
-        self._excess = 0  # of these, the frames that are a delay
-        self._silence = 0  # frames of it that were dropped in this window
-        self._is_lasting = False
+        self._last_ms = float("-inf")  # so the first frame begins something new
 
     def drops(self, backlog_ms: float, is_silent: bool, now_ms: float) -> bool:
         """Return whether a frame is dropped that arrives while `backlog_ms` are still unheard."""

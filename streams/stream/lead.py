@@ -13,17 +13,18 @@ STALL_SLACK_MS = 100  # a silence and what was held back meanwhile differ by
 
 
 class Lead:
-    """The lead of one bot; all times are milliseconds of one clock."""
+    """The lead of one bot, since it began; all times are milliseconds of one clock."""
+
+    is_growing: bool
+    _before_ms: float  # the lead before the last silence
+    _gap_ms: float
+    _step_ms: float
+    _began_ms: float
+    _in_step: int
+    _frames: int
 
     def __init__(self) -> None:
         self.ms = 0.0
-        self.is_growing = False
-        self._before_ms = 0.0  # the lead before the last silence
-        self._gap_ms = float("inf")
-        self._step_ms = 0.0
-        self._began_ms = 0.0
-        self._in_step = 0
-        self._frames = 0
 
     def begin(self, gap_ms: float, now_ms: float) -> None:
         """Measure it anew, after a silence."""

@@ -11,9 +11,10 @@ MAX_MS = 1_500
 class Muffle:
     """Whether a bot's audio is dropped; times are milliseconds of one clock."""
 
+    _last_ms: float
+
     def __init__(self) -> None:
         self._since_ms: float | None = None
-        self._last_ms = 0.0
 
     @property
     def is_active(self) -> bool:

@@ -6,11 +6,10 @@ GAP_MS = 100  # without a frame: the caller's channel is elsewhere, and not mere
 
 
 class SilenceClock:
-    """Which frames of a caller are missing; times are milliseconds of one clock."""
+    """Which frames of a caller are missing, once started; times are milliseconds of one clock."""
 
-    def __init__(self) -> None:
-        self._frame_ms = 0.0  # when the last frame came, or was replaced
-        self._gap_ms = GAP_MS
+    _frame_ms: float  # when the last frame came, or was replaced
+    _gap_ms: int
 
     def restart(self, now_ms: float) -> None:
         """Take a frame of the caller's, or the start of an action."""

@@ -15,11 +15,12 @@ class SpeechDetector:
     The level that begins speech is twice the level that continues it.
     """
 
+    began_ms: float
+    ended_ms: float  # of the last loud frame
+
     def __init__(self) -> None:
         self.is_speaking = False
         self.quiet_ms = 0  # since the last loud frame
-        self.began_ms = 0.0
-        self.ended_ms = 0.0  # of the last loud frame
         self._loud_frames = 0
         self._noise = 50.0
 

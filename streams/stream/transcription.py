@@ -39,6 +39,8 @@ class _Utterance(Struct, frozen=True):
 class Transcription:
     """The transcription of one stream; all times are milliseconds of one clock."""
 
+    _frame_ms: float  # when the last frame came, or was replaced
+
     def __init__(
         self,
         ear: UtteranceEar,
@@ -53,7 +55,6 @@ class Transcription:
         self._connected_ms: float | None = None
         self._is_ready = False
         self._early: deque[bytes] = deque(maxlen=MAX_EARLY)
-        self._frame_ms = 0.0  # when the last frame came, or was replaced
         self._gap_ms = GAP_MS
         self._is_speaking = False
         self._waiting: deque[_Utterance] = deque()

@@ -62,6 +62,14 @@ def test_silence_after_a_sound_is_not_judged() -> None:
     assert model.windows == judged > 0
 
 
+def test_a_sound_is_judged_from_before_it_was_noticed() -> None:
+    """From 100 ms before: its first frames are those of the voice, too."""
+    model = FixedModel(0.1)
+    ear = CallerEar("pause", ULAW, VoiceJudges(lambda _rate: model, InlineExecutor()))
+    assert [each for _, each in hear(ear, [QUIET] * 9 + [SOUND] * 2)] == ["pause"]
+    assert model.windows == 5 * 160 // 256
+
+
 def test_speech_flushes() -> None:
     """When enough windows of 32 ms sound like a voice."""
     decisions = hear(ear_of("pause", 0.9), [QUIET] * 5 + [SOUND] * 40)

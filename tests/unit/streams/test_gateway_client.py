@@ -4,14 +4,20 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
-from typing import cast
+from typing import Self, cast
 
 import aiohttp
 import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from engine.streams.client import GatewayClient, ReportListener
+from engine.streams.client import (
+    CONNECT_TIMEOUT_S,
+    FIRST_RETRY_S,
+    HEARTBEAT_S,
+    GatewayClient,
+    ReportListener,
+)
 from engine.streams.errors import GatewayUnavailable, StreamRejected
 from tests.harness.virtual_time import virtual_time
 from wire.streams.reports import Report
@@ -47,7 +53,7 @@ class Log:
         self.words.append("connected")
 
     def on_report(self, report: Report) -> None:
-        raise AssertionError(report)
+        self.words.append(type(report).__name__)
 
     def on_disconnected(self) -> None:
         self.words.append("disconnected")
@@ -70,12 +76,15 @@ async def test_tries_become_rarer() -> None:
 async def test_a_warning_names_the_gateway() -> None:
     """A node has several gateways; a reason that stays is logged once."""
     async with aiohttp.ClientSession() as http:
+        client = ScriptedClient(http, "refused", "refused", "timeout", "", "timeout")
         with capture_logs() as logs, pytest.raises(EOFError):
-            await ScriptedClient(http, "refused", "refused", "").run(Log())
-    assert [(each["gateway"], each["event"]) for each in logs] == [
-        ("http://gateway", "stream gateway not connected"),
-        ("http://gateway", "stream gateway lost"),
-    ]
+            await client.run(Log())
+    assert {each["gateway"] for each in logs} == {"http://gateway"}
+    lost, not_connected = "stream gateway lost", "stream gateway not connected"
+    assert [(each["event"], each.get("reason")) for each in logs] == [
+        (not_connected, "refused"), (not_connected, "timeout"), (lost, None),
+        (not_connected, "timeout"),
+    ]  # fmt: skip
 
 
 class Reply:
@@ -153,3 +162,115 @@ async def test_a_request_fails(result: int | Exception, error: type[Exception], 
     with pytest.raises(error) as raised:
         await client_of(Http(result)).end("c.w1")
     assert text in str(raised.value)
+
+
+class Reports(AsyncIterator[aiohttp.WSMessage]):
+    """A websocket on which a gateway sends messages, or which breaks after them."""
+
+    def __init__(self, *messages: aiohttp.WSMessage | Exception) -> None:
+        self._messages = iter(messages)
+        self.is_closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        self.is_closed = True
+
+    async def __anext__(self) -> aiohttp.WSMessage:
+        message = next(self._messages, None)
+        if message is None:
+            raise StopAsyncIteration
+        if isinstance(message, Exception):
+            raise message
+        return message
+
+
+class ReportHttp:
+    """Connects one websocket after another, or fails; at the end, stops the test."""
+
+    def __init__(self, *results: Reports | Exception | None) -> None:
+        self._results = iter(results)
+
+    async def ws_connect(self, url: str, *, headers: dict[str, str], heartbeat: float) -> Reports:
+        assert (url, headers) == ("http://gateway/1/reports", {"Authorization": "Bearer token"})
+        assert heartbeat == HEARTBEAT_S
+        result = next(self._results, EOFError())
+        if isinstance(result, Exception):
+            raise result
+        if result is None:  # it does not answer
+            await asyncio.Event().wait()
+        assert result is not None
+        return result
+
+
+def text(data: str) -> aiohttp.WSMessage:
+    """Return a text of a gateway."""
+    return aiohttp.WSMessage(aiohttp.WSMsgType.TEXT, data, None)
+
+
+SNAPSHOT = '{"type":"snapshot","live":[],"ended":[],"isDraining":false}'
+
+
+async def heard(*results: Reports | Exception | None) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return what a listener learns, and what is logged with which reason or error."""
+    client, log = client_of(cast("Http", ReportHttp(*results))), Log()
+    with capture_logs() as logs, pytest.raises(EOFError):
+        await client.run(log)
+    whys = [str(each.get("reason", each.get("error", ""))) for each in logs]
+    return log.words, [(each["event"], why) for each, why in zip(logs, whys, strict=True)]
+
+
+@virtual_time
+async def test_reports_are_passed_on() -> None:
+    """Texts; other messages have no meaning, and after the last one another try is made."""
+    reports = Reports(
+        text(SNAPSHOT),
+        aiohttp.WSMessage(aiohttp.WSMsgType.BINARY, b"", None),
+        text('{"type":"draining"}'),
+    )
+    words, logs = await heard(reports)
+    assert words == ["connected", "Snapshot", "DrainStarted", "disconnected"]
+    assert logs == [("stream gateway lost", "")]
+    assert reports.is_closed
+
+
+@pytest.mark.parametrize(
+    "fault", [text("no report"), OSError("no route"), aiohttp.ClientError("no route")]
+)
+@virtual_time
+async def test_a_connection_whose_reports_cannot_be_read_is_made_again(
+    fault: aiohttp.WSMessage | Exception,
+) -> None:
+    """The next snapshot has all of them."""
+    words, logs = await heard(Reports(fault), Reports(text(SNAPSHOT)))
+    again = ["connected", "Snapshot", "disconnected"]
+    assert words == ["connected", "disconnected", *again]
+    assert [event for event, _ in logs] == [
+        "stream gateway: reports unreadable", "stream gateway lost", "stream gateway lost",
+    ]  # fmt: skip
+    assert not isinstance(fault, Exception) or logs[0][1] == "no route"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (aiohttp.WSServerHandshakeError(cast("aiohttp.RequestInfo", None), (), status=401),
+         "status 401"),
+        (aiohttp.ServerDisconnectedError(), "closed"),
+        (OSError(), "no HTTP response"),
+        (None, "timeout"),
+    ],
+)  # fmt: skip
+@virtual_time
+async def test_a_connection_that_is_not_made_has_a_reason(
+    error: Exception | None, reason: str
+) -> None:
+    """A gateway that does not answer is given up after a while."""
+    words, logs = await heard(error)
+    assert words == ["disconnected"]
+    assert logs == [("stream gateway not connected", reason)]
+    waited_s = asyncio.get_running_loop().time()
+    assert waited_s == pytest.approx(
+        2 * FIRST_RETRY_S + (CONNECT_TIMEOUT_S if error is None else 0)
+    )

@@ -1,83 +1,19 @@
-"""The time of streams, and their end with the gateway, in virtual time."""
+"""The time of streams, their connections, and their end with the gateway, in virtual time."""
 
 import asyncio
-import ssl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 
 import pytest
+from picows import WSCloseCode, WSHandshakeError
+from structlog.testing import capture_logs
 
-from engine.common.lookups import Lookups
-from streams.bots.destinations import DestinationLookups, Destinations
-from streams.bots.limits import Accounts
-from streams.bots.protocols.protocol import StreamName
-from streams.bots.protocols.protocols import protocol_of
-from streams.control.reports import ReportHub
-from streams.control.service import FORGET_TICKS, TICK_S, StreamService
-from streams.control.table import KEPT_ENDED_MS, NoRoom, Room, StreamTable
-from streams.stream.context import StreamContext
-from streams.stream.metrics import StreamMetrics
-from streams.stream.stream import Stream
-from streams.stream.voice import VoiceJudges
-from tests.harness.executors import InlineExecutor
+from streams.bots.dialer import CONNECT_S
+from streams.control.reports import SETTLE_S, ReportHub
+from streams.control.service import FORGET_TICKS, MAX_PBX_HANDSHAKES, TICK_S
+from streams.control.table import KEPT_ENDED_MS, NoRoom
 from tests.harness.virtual_time import virtual_time
-from tests.unit.streams.fixed_model import FixedModel
-from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
-from wire.streams.reports import StreamEnded
-from wire.streams.setup import BotAddress, StreamSetup
-
-
-class CountedStream(Stream):
-    """A stream that counts its ticks, and may fail."""
-
-    ticks = 0
-    fails = False
-
-    def tick(self) -> None:
-        if self.fails:
-            raise RuntimeError("a fault")
-        self.ticks += 1
-
-
-class Scene:
-    """A service whose streams have ends that keep what they get."""
-
-    def __init__(self) -> None:
-        executor, trust = InlineExecutor(), ssl.create_default_context()
-        self.hub = ReportHub()
-        judges = VoiceJudges(lambda _rate: FixedModel(0.9), executor)
-        self.context = StreamContext(
-            self._now_ms, self._now_ms, self.hub.report, StreamMetrics(), judges, Accounts()
-        )
-        self.table = StreamTable(self.hub.report, self._now_ms, Room(10))
-        lookups = Lookups(lambda _host, _port: [], executor, 1)
-        destinations = Destinations(trust, None, trust, DestinationLookups(lookups, lookups))
-        self.service = StreamService(self.context, self.table, self.hub, trust, destinations)
-
-    def _now_ms(self) -> float:
-        return asyncio.get_running_loop().time() * 1_000
-
-    def add(self, stream_id: str) -> CountedStream:
-        """Add a live stream."""
-        setup = StreamSetup("ws://pbx/", BotAddress("wss://bot/", "native"), "acme", "c")
-        protocol = protocol_of(StreamName(stream_id, setup))
-        stream = CountedStream(stream_id, setup, protocol, self.context, self.table.end)
-        stream.attach(RecordingPbx(), RecordingBot())
-        self.table.add(stream)
-        return stream
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Give streams their time while the context lasts."""
-        task = asyncio.create_task(self.service.run())
-        yield
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-    def ended(self) -> list[StreamEnded]:
-        """Return the reports of streams that are not forgotten."""
-        return [*self.table.snapshot().ended]
+from tests.unit.streams.control.service_scene import BOT, PBX, Scene
+from tests.unit.streams.scripted_handshake import ScriptedHandshake
+from wire.streams.reports import Snapshot
 
 
 @virtual_time
@@ -104,6 +40,7 @@ async def test_old_streams_are_forgotten_now_and_then() -> None:
         assert len(scene.ended()) == 1
         await asyncio.sleep(2 * every_s)
         assert scene.ended() == []
+    assert scene.table.cleanings == (KEPT_ENDED_MS / 1_000 + 1.5 * every_s) // every_s
 
 
 @virtual_time
@@ -131,3 +68,111 @@ async def test_a_gateway_that_stops_waits_for_its_streams(ends_s: float, reason:
     await draining
     assert [each.reason for each in scene.ended()] == [reason]
     assert asyncio.get_running_loop().time() == min(ends_s, 2.0)
+
+
+@virtual_time
+async def test_both_ends_of_a_stream_are_connected() -> None:
+    """Each is greeted, the stream is counted once, and its end closes both: first the bot."""
+    scene = Scene()
+    assert scene.service.set_up("a", scene.setup())
+    assert not scene.service.set_up("a", scene.setup())
+    await asyncio.sleep(0.1)
+    pbx, bot = scene.network.at[PBX], scene.network.at[BOT]
+    assert pbx.options["ssl_context"] is scene.trust
+    assert bot.options["extra_headers"]["Sec-WebSocket-Protocol"] == "switchroom"
+    (greeting,) = [data for _, data in bot.connection.sent]
+    assert b'"event":"start"' in greeting
+    assert dict(scene.metrics.started) == {("native",): 1}
+    queue = scene.hub.subscribe(Snapshot((), ()))
+    scene.service.stop("a")
+    assert bot.connection.sent[-2:] == [WSCloseCode.OK, "disconnect"]
+    await asyncio.sleep(SETTLE_S - TICK_S)
+    assert pbx.connection.sent == []
+    for _ in range(2):
+        await queue.next()
+    waiting = asyncio.create_task(queue.next())  # for more: the end was read
+    await asyncio.sleep(0.001)
+    assert pbx.connection.sent == [WSCloseCode.OK, "disconnect"]
+    waiting.cancel()
+
+
+@pytest.mark.parametrize(
+    ("url", "handshake", "reason", "text", "status"),
+    [
+        (PBX, ScriptedHandshake(error=OSError("no route")), "pbx-unreachable", "no route", 0),
+        (PBX, ScriptedHandshake(hangs=True), "pbx-unreachable", "TimeoutError", 0),
+        (BOT, ScriptedHandshake(error=WSHandshakeError("odd")), "no-websocket", "odd", 0),
+        (BOT, ScriptedHandshake(hangs=True), "unreachable", "no response in 5 s", 0),
+    ],
+)
+@virtual_time
+async def test_an_end_that_is_not_reached_ends_a_stream(
+    url: str, handshake: ScriptedHandshake, reason: str, text: str, status: int
+) -> None:
+    """The other one is closed."""
+    scene = Scene()
+    scene.network.at[url] = handshake
+    scene.service.set_up("a", scene.setup())
+    await asyncio.sleep(CONNECT_S + 0.1)
+    (ended,) = scene.ended()
+    assert (ended.reason, ended.detail, ended.http_status) == (reason, text, status)
+    other = scene.network.at[BOT if url == PBX else PBX]
+    assert other.connection.sent[-2:] == [WSCloseCode.OK, "disconnect"]
+
+
+@virtual_time
+async def test_a_stream_that_ends_before_it_is_connected() -> None:
+    """Both connections are closed when they are there, and the bot is not greeted."""
+    scene = Scene()
+    scene.service.set_up("a", scene.setup())
+    scene.service.stop("a")
+    await asyncio.sleep(0.1)
+    for url in (PBX, BOT):
+        assert scene.network.at[url].connection.sent == [WSCloseCode.OK, "disconnect"]
+
+
+@virtual_time
+async def test_a_pbx_gets_few_handshakes_at_a_time() -> None:
+    """Asterisk lets no more wait; the next ones follow when these are answered."""
+    scene = Scene()
+    scene.network.at[PBX] = handshake = ScriptedHandshake(hangs=True)
+    begun_s = list[float]()
+
+    async def opens() -> None:
+        begun_s.append(asyncio.get_running_loop().time())
+
+    handshake.opens = opens
+    for number in range(10):
+        scene.service.set_up(str(number), scene.setup())
+    await asyncio.sleep(CONNECT_S + 0.1)
+    assert begun_s == [0.0] * MAX_PBX_HANDSHAKES + [CONNECT_S] * (10 - MAX_PBX_HANDSHAKES)
+
+
+class FailingHub(ReportHub):
+    """A hub with a fault."""
+
+    async def settled(self) -> None:
+        raise RuntimeError("a fault")
+
+
+@virtual_time
+async def test_a_fault_beside_a_stream_is_logged() -> None:
+    """No one waits for what runs there."""
+    scene = Scene(FailingHub())
+    scene.service.set_up("a", scene.setup())
+    with capture_logs() as logs:
+        scene.service.stop("a")
+        await asyncio.sleep(0.1)
+    assert [each["event"] for each in logs] == ["stream ended", "stream task failed"]
+    assert str(logs[1]["exc_info"]) == "a fault"
+
+
+@virtual_time
+async def test_a_gateway_that_stops_waits_for_its_last_connections() -> None:
+    """For a second: one may never be answered."""
+    scene = Scene()
+    scene.network.at[PBX] = ScriptedHandshake(hangs=True)
+    scene.service.set_up("a", scene.setup())
+    await asyncio.sleep(0.1)
+    await scene.service.drain(2.0)
+    assert asyncio.get_running_loop().time() == pytest.approx(0.1 + 2.0 + 1.0)
