@@ -137,7 +137,8 @@ def test_twilio_takes_no_binary_audio() -> None:
     """The others do."""
     with pytest.raises(InvalidMessage):
         made("twilio").read_binary(b"\xff")
-    for protocol in map(made, ("native", "vonage", "jambonz")):
+    names: tuple[Protocol, ...] = ("native", "vonage", "jambonz")
+    for protocol in (made(name) for name in names):
         assert protocol.read_binary(b"\x01\x02") == protocol.audio(b"\x01\x02", 40) == b"\x01\x02"
 
 
