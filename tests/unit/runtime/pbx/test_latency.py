@@ -8,7 +8,8 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
-from engine.runtime.pbx.wrappers import LatencyAverage, TimedPbx, TracedPbx
+from engine.runtime.cluster.lease import Lease
+from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from tests.harness.runtime.recording_pbx import LOST, OK, RecordingPbx
 
 REQUEST = channels.answer("l1")
@@ -114,3 +115,19 @@ def test_the_span_of_a_request(key: str, reply: Reply, notes: list[object]) -> N
     started = [("ARI POST channels/play", key)] if notes else []
     status = [("http.response.status_code", each) for each in notes[:1]]
     assert (traces.notes, replies) == ([*started, *status, *notes[1:]], [reply])
+
+
+@pytest.mark.parametrize("keeps_order", [True, False])
+async def test_a_wrapped_pbx_is_asked_and_orders_requests_as_before(keeps_order: bool) -> None:
+    """Whatever is measured, traced or dropped: a query has no key, so no span and no latency."""
+    scene, traces = TimedPbxScene(), NotingTraces()
+    scene.pbx.keeps_order = keeps_order
+    lease = Lease(1, 1.0, lambda: 0.0)
+    for pbx in (
+        scene.timed,
+        TracedPbx(scene.pbx, cast("Traces", traces)),
+        FencedPbx(scene.pbx, lease),
+    ):
+        assert pbx.keeps_order is keeps_order
+        assert (await pbx.ask(channels.list_())).body == b"[]"
+    assert (traces.notes, scene.count("websocket"), scene.count("http")) == ([], 0, 0)

@@ -1,6 +1,7 @@
 """Recording commands: what is sent to the PBX, what is retried, what is archived when."""
 
 from collections.abc import AsyncIterator
+from typing import cast
 
 import pytest
 
@@ -14,6 +15,8 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import RecordingsArchived
 from engine.recordings.errors import ArchiveError
+from engine.runtime.recording.recorder import FencedRecorder
+from engine.store.store import LeaseView
 from tests.harness.runtime.recorder_scene import (
     CALL,
     FILENAME_VARIABLE,
@@ -81,6 +84,28 @@ async def test_a_lost_lease_stops_retries(scene: RecorderScene) -> None:
     for command in (StartRecording(LEG, FIRST), MuteRecording(LEG, True)):
         scene.recorder.run(command, CALL, scene.done.append, lambda: is_allowed.pop(0))
     await until(lambda: not is_allowed, what="the second attempt")
+    await scene.run(StopRecording(LEG, SECOND))
+    assert [action for action, _ in scene.ami.actions] == ["MixMonitor"]
+
+
+class ShortLease:
+    """A lease that holds once."""
+
+    def __init__(self) -> None:
+        self.answers = [True, False]
+
+    @property
+    def holds(self) -> bool:
+        return self.answers.pop(0)
+
+
+async def test_a_recorder_of_a_slot_works_while_its_lease_holds(scene: RecorderScene) -> None:
+    """The next owner of the slot repeats the other commands."""
+    lease = ShortLease()
+    fenced = FencedRecorder(scene.recorder, cast("LeaseView", lease))
+    for command in (StartRecording(LEG, FIRST), MuteRecording(LEG, True)):
+        fenced.run(command, CALL, scene.done.append)
+    await until(lambda: not lease.answers, what="the second command")
     await scene.run(StopRecording(LEG, SECOND))
     assert [action for action, _ in scene.ami.actions] == ["MixMonitor"]
 

@@ -31,11 +31,17 @@ from tests.harness.calls.builders import (
     HTTPS,
     ID,
     MAIN,
+    Story,
     dialing_call,
     inbound,
     outbound,
     say,
 )
+from tests.harness.calls.control import COACH_BRIDGE, SNOOP, coaching
+from tests.harness.calls.recognizers import listening
+from tests.harness.calls.streams import BRIDGE as BOT_BRIDGE
+from tests.harness.calls.streams import FIRST as BOT_CHANNEL
+from tests.harness.calls.streams import conversing
 from tests.harness.runtime.executor_scene import ManualDialPolicy
 from tests.harness.runtime.shard_scene import (
     HANGUP,
@@ -225,6 +231,25 @@ def test_the_end_of_a_dropped_call_is_stored() -> None:
     assert events[-1]["record"]["reason"] == "store_overflow"
     entries = [line for each in scene.writer.changes for line in each.log]
     assert list(replay(entries))[-1].call == stored.call
+
+
+@pytest.mark.parametrize(
+    ("story", "left"),
+    [
+        (conversing(), [f"channels/{BOT_CHANNEL}", f"bridges/{BOT_BRIDGE}"]),
+        (listening(), [f"channels/{ID}.w1", f"channels/{ID}.s2", f"bridges/{ID}.s2b"]),
+        (coaching(), [f"channels/{SNOOP}", f"bridges/{COACH_BRIDGE}"]),
+    ],
+    ids=["bot", "recognizer", "coach"],
+)
+def test_a_dropped_call_leaves_no_media(story: Story, left: list[str]) -> None:
+    """Or a bot would talk, and a coach listen, until the reaper finds them."""
+    scene = ShardScene()
+    live_call = scene.shard.adopt(LiveCall(story.call))
+    scene.writer.refusal = Overflow("full")
+    scene.shard.feed(live_call, HangupRequested("api"))
+    removed = [line.removeprefix("DELETE ") for line in scene.pbx.lines]
+    assert [each for each in removed if each in left] == left
 
 
 @pytest.mark.parametrize(
