@@ -4,10 +4,14 @@ import asyncio
 import random
 from typing import TypeVar
 
+import pytest
+
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.common.ttl_cache import DEFAULT_TTL_MS
+from engine.store.errors import StoreDown
 from engine.store.outbox import OutboxLimits
+from engine.webhooks.errors import WebhookFailed
 from tests.harness.memory_store.outbox import MemoryOutbox
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
@@ -159,6 +163,43 @@ async def test_two_engines_that_sign_first_have_one_secret() -> None:
     signers = await asyncio.gather(*(each.signer("acme") for each in engines))
     one, other = (each.headers("id", 0, b"{}", "https://x.example/") for each in signers)
     assert one == other
+
+
+class FailingOutbox(MemoryOutbox):
+    """An outbox whose server may be down."""
+
+    is_down = False
+
+    async def account(self, account: str) -> bytes | None:
+        """See Outbox."""
+        if self.is_down:
+            raise StoreDown("no route")
+        return await super().account(account)
+
+
+async def test_webhooks_are_signed_while_the_store_is_down() -> None:
+    """With the secret that was read last; an account that has never signed has none to sign with.
+
+    Its settings are not shown meanwhile: they may have changed.
+    """
+    outbox, scene = new_outbox(FailingOutbox), Scene()
+    targets = AccountSettings(outbox, lambda: scene.now_ms, SECRETS)
+    signed = (await targets.signer("acme")).headers("id", 0, b"{}", TARGET)
+    assert await targets.settings("other") is None
+    outbox.is_down = True
+    scene.now_ms += DEFAULT_TTL_MS
+    for found in (await targets.signer("acme"), await targets.webhook_signer("acme")):
+        assert found.headers("id", 0, b"{}", TARGET) == signed
+    with pytest.raises(StoreDown):
+        await targets.settings("acme")
+    for account in ("other", "third"):
+        with pytest.raises(StoreDown):
+            await targets.signer(account)
+        with pytest.raises(WebhookFailed) as raised:
+            await targets.webhook_signer(account)
+        assert (raised.value.reason, str(raised.value)) == (
+            "store_down", "store_down: the store can't be used now",
+        )  # fmt: skip
 
 
 async def test_removed_settings_stay_removed() -> None:
