@@ -30,11 +30,12 @@ class TooFast(Exception):
 class RateLimit:
     """At most `most` events in each window; times are milliseconds of one clock."""
 
+    count: int  # in this window
+
     def __init__(self, most: int, window_ms: int) -> None:
         self._most = most
         self._window_ms = window_ms
-        self._since_ms = float("-inf")
-        self.count = 0  # in this window
+        self._since_ms = float("-inf")  # so the first event begins a window
 
     def is_exceeded(self, now_ms: float, count: int = 1) -> bool:
         """Count events; return whether they are too many in this window."""

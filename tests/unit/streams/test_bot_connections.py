@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 import pytest
-from picows import WSHandshakeError
+from picows import WSHandshakeError, WSUpgradeResponse
 from picows.url import parse_url
 
 from engine.common.lookups import Found, Lookups
@@ -142,3 +142,51 @@ async def test_a_dead_host_of_one_account_is_open_for_others() -> None:
         await stack.enter_async_context(pending.one("a", "bot.example", 8443))
     async with pending.one("a", "bot.example", 443):
         pass
+
+
+def refused(status: int, body: bytes | None = None) -> WSHandshakeError:
+    """Return what a server's response other than a websocket's is."""
+    response = WSUpgradeResponse.create_error_response(status)
+    return WSHandshakeError("no websocket", None, body, response)
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        (b'{"detail": "there are whisper and vosk"}', "; there are whisper and vosk"),
+        (b'{"detail": ""}', ""),
+        (b'{"detail": 1}', ""),
+        (b"not found", ""),
+        (b"\xff", ""),
+        (None, ""),
+    ],
+)
+def test_a_recognizer_that_does_not_exist(body: bytes | None, more: str) -> None:
+    """Another attempt changes nothing; the server may say which ones there are."""
+    refusal = destination().refusal(refused(404, body))
+    assert (refusal.reason, refusal.http_status) == ("bot-closed", 0)
+    assert str(refusal) == f"HTTP 404: there is no recognizer grammar{more}"
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_token_that_recognizers_do_not_accept(status: int) -> None:
+    """It may be changed at this moment: another attempt may succeed."""
+    refusal = destination().refusal(refused(status))
+    assert (refusal.reason, refusal.http_status) == ("bot-lost", 0)
+    assert str(refusal).startswith(f"HTTP {status}: the recognizers did not accept")
+    assert str(refusal).endswith("SWITCHROOM_SPEECH_TOKEN")
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 500])
+def test_a_server_that_is_no_bot(status: int) -> None:
+    """Whatever its status means, no stream begins."""
+    bot = destination(BotAddress("wss://bot.example/", "native"))
+    refusal = bot.refusal(refused(status))
+    assert (refusal.reason, refusal.http_status) == ("no-websocket", status)
+    assert str(refusal) == f"HTTP {status}; a websocket begins with 101"
+
+
+def test_how_long_a_silent_end_is_waited_for() -> None:
+    """A bot may compute for some time; a recognizer that hangs delays the caller."""
+    bot = destination(BotAddress("wss://bot.example/", "native"))
+    assert (bot.ping_s, destination().ping_s) == (15.0, 4.0)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from typing import Any
 
 import pytest
@@ -86,6 +87,7 @@ def test_a_message_with_a_byte_order_mark() -> None:
         ("vonage", {"action": "clear"}, CLEAR),
         ("vonage", {"action": "notify", "payload": {"a": 1}}, Mark('{"a": 1}')),
         ("vonage", {"action": "other"}, IGNORED),
+        ("vonage", {"event": "switchroom"}, IGNORED),
         ("jambonz", {"type": "killAudio"}, CLEAR),
         ("jambonz", {"type": "disconnect"}, STOP),
         ("jambonz", {"type": "mark", "data": {"name": "a"}}, Mark("a")),
@@ -144,12 +146,24 @@ def test_twilio_takes_no_binary_audio() -> None:
 
 def test_twilios_messages() -> None:
     """With the names and types of Twilio's documentation; numbers are texts."""
-    protocol = made("twilio", from_="+1", to="+2", resume=Resume("c.w0", 5240, "hi"))
-    _, start = map(json.loads, protocol.greeting())
-    assert start["start"]["switchroom"] == {
-        "stream": "c.w1", "from": "+1", "to": "+2",
-        "resume": {"of": "c.w0", "heardMs": 5240, "lastMark": "hi"},
+    protocol = made(
+        "twilio", from_="+1", to="+2", parameters={"a": "b"}, resume=Resume("c.w0", 5240, "hi")
+    )
+    connected, start = map(json.loads, protocol.greeting())
+    assert connected == {"event": "connected", "protocol": "Call", "version": "1.0.0"}
+    assert start == {
+        "event": "start", "sequenceNumber": "1", "streamSid": start["streamSid"],
+        "start": {
+            "streamSid": start["streamSid"], "accountSid": "acme", "callSid": "c",
+            "tracks": ["inbound"], "customParameters": {"a": "b"},
+            "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1},
+            "switchroom": {
+                "stream": "c.w1", "from": "+1", "to": "+2",
+                "resume": {"of": "c.w0", "heardMs": 5240, "lastMark": "hi"},
+            },
+        },
     }  # fmt: skip
+    assert re.fullmatch("MZ[0-9a-f]{32}", start["streamSid"])
     media = json.loads(protocol.audio(b"\xff" * 160, 40))
     sid = start["streamSid"]
     payload = base64.b64encode(b"\xff" * 160).decode()
@@ -161,8 +175,15 @@ def test_twilios_messages() -> None:
     assert mark == {
         "event": "mark", "sequenceNumber": "3", "streamSid": sid, "mark": {"name": "hi"}
     }  # fmt: skip
-    assert json.loads(protocol.digit("5", HERE) or b"")["dtmf"]["digit"] == "5"
-    assert json.loads(protocol.farewell(HERE) or b"")["stop"]["callSid"] == "c"
+    texts = [
+        json.loads(each or b"") for each in (protocol.digit("5", HERE), protocol.farewell(HERE))
+    ]
+    assert texts == [
+        {"event": "dtmf", "sequenceNumber": "4", "streamSid": sid,
+         "dtmf": {"track": "inbound_track", "digit": "5"}},
+        {"event": "stop", "sequenceNumber": "5", "streamSid": sid,
+         "stop": {"accountSid": "acme", "callSid": "c"}},
+    ]  # fmt: skip
 
 
 def test_a_fork_of_the_bot_is_outbound() -> None:
@@ -191,8 +212,10 @@ def test_vonages_messages() -> None:
     """Headers are fields of the greeting; what was cleared is not notified."""
     protocol = made("vonage", parameters={"caller": "vip"})
     (start,) = map(json.loads, protocol.greeting())
-    assert (start["event"], start["caller"]) == ("websocket:connected", "vip")
-    assert start["content-type"] == "audio/l16;rate=16000"
+    assert start == {
+        "event": "websocket:connected", "caller": "vip", "content-type": "audio/l16;rate=16000",
+        "switchroom": {"stream": "c.w1", "account": "acme", "call": "c", "from": "", "to": ""},
+    }  # fmt: skip
     notified = protocol.mark('{"a":1}', HERE, is_cleared=False)
     assert json.loads(notified or b"") == {"event": "websocket:notify", "payload": {"a": 1}}
     assert protocol.mark("1", HERE, is_cleared=True) is None
@@ -205,10 +228,13 @@ def test_jambonz_messages() -> None:
     """Marks say whether they were played."""
     protocol = made("jambonz", from_="+1", parameters={"a": "b"})
     (start,) = map(json.loads, protocol.greeting())
-    assert (start["callSid"], start["from"], start["sampleRate"]) == ("c", "+1", 16000)
-    assert start["metadata"] == {"a": "b"}
+    assert start == {
+        "callSid": "c", "accountSid": "acme", "from": "+1", "to": "", "sampleRate": 16000,
+        "mixType": "mono", "metadata": {"a": "b"}, "switchroom": {"stream": "c.w1"},
+    }  # fmt: skip
     for is_cleared, event in ((False, "playout"), (True, "cleared")):
         mark = json.loads(protocol.mark("hi", HERE, is_cleared=is_cleared) or b"")
         assert mark == {"type": "mark", "data": {"name": "hi", "event": event}}
-    assert json.loads(protocol.digit("5", HERE) or b"")["dtmf"] == "5"
+    digit = json.loads(protocol.digit("5", HERE) or b"")
+    assert digit == {"event": "dtmf", "dtmf": "5", "duration": "200"}
     assert protocol.farewell(HERE) is None

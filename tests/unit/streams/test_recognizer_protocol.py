@@ -48,6 +48,8 @@ FINAL = {"type": "final", "text": "sales", "confidence": 0.9, "startMs": 20, "en
         ({"type": "speech-started", "atMs": 40}, SpeechBegan(40)),
         ({"type": "speech-ended", "atMs": 800}, SpeechStopped(800)),
         (FINAL, Understood("sales", 0.9)),
+        ({"type": "final", "text": "sales"}, Understood("sales", 0.0)),
+        ({**FINAL, "confidence": -1}, Understood("sales", 0.0)),
         ({**FINAL, "words": ["sales"], "confidence": 2}, Understood("sales", 1.0)),
         ({**FINAL, "text": "a" * 100_000}, Understood("a" * MAX_TEXT_CHARS, 0.9)),
         ({**FINAL, "type": "interim"}, IGNORED),

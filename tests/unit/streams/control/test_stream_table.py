@@ -125,7 +125,11 @@ def test_the_share_of_an_account_grows_again() -> None:
         scene.table.check_room("a")
     scene.end(own[0])
     scene.table.check_room("a")
+    last = scene.begin("a2", "a")
+    with pytest.raises(NoRoom):
+        scene.table.check_room("a")
     scene.end(own[1])
+    scene.end(last)
     assert fill(scene, "b") == 2
 
 
