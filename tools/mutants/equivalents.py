@@ -48,6 +48,12 @@ EQUIVALENTS: Mapping[tuple[str, str, str], str] = {
     ("engine/store/redis/documents.py", "self._client.xrevrange(…, count=1)", ""): (
         "only the first entry is used, of as many as there are"
     ),
+    ("engine/store/redis/stream.py", "getattr(pipeline, command)(…, count=1)", ""): (
+        "only the first entry is used, of as many as there are"
+    ),
+    ("engine/store/redis/versioned_documents.py", "self.client.hscan(…, count=1000)", ""): (
+        "the server takes it for a hint of how much it may read at once"
+    ),
     ("engine/runtime/io/digit_sealer.py", "-(TOKEN_LENGTH - 1)", "TOKEN_LENGTH - 1"): (
         "base64 with more padding than it needs is decoded as well"
     ),
