@@ -23,7 +23,7 @@ class Body:
 
     def __init__(self, *parts: bytes | Exception) -> None:
         self._parts = parts
-        self.most = 0  # bytes that were asked for
+        self.most = 0  # bytes that a read may return
 
     async def read(self, most: int) -> bytes:
         self.most = most

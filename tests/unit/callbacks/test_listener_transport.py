@@ -51,7 +51,7 @@ class Listeners:
     """Has the listener of one account, if any."""
 
     def __init__(self, listener: Listener | None, *, is_of_account: bool = True) -> None:
-        self.asked: list[tuple[str, str, str]] = []
+        self.lookups: list[tuple[str, str, str]] = []
         self._listener = listener
         self._is_of_account = is_of_account
 
@@ -59,7 +59,7 @@ class Listeners:
         return self._is_of_account and account == "acme"
 
     def find(self, account: str, call_id: str, number: str) -> ListenerExchange | None:
-        self.asked.append((account, call_id, number))
+        self.lookups.append((account, call_id, number))
         return cast("ListenerExchange | None", self._listener)
 
 
@@ -96,11 +96,11 @@ class Scene:
 
 @pytest.mark.parametrize(("direction", "number"), [("inbound", "+2"), ("outbound", "+1")])
 async def test_a_listener_gets_the_events_of_its_number(direction: str, number: str) -> None:
-    """The target does not; the log says where each has gone."""
+    """The target does not; the log says which of them got it."""
     listener = Listener(reply(200))
     scene, sent = Scene(listener), event(direction)
     assert await scene.transport.deliver(TARGET, sent) == Delivered(is_from_target=False)
-    assert scene.listeners.asked == [("acme", "c1", number)]
+    assert scene.listeners.lookups == [("acme", "c1", number)]
     assert listener.sent == [("POST", TARGET.url, HEADERS, sent.body, 10.0)]
     assert scene.target.got == []
     (attempt,) = scene.log.attempts
@@ -115,7 +115,7 @@ async def test_a_listener_gets_the_events_of_its_number(direction: str, number: 
 
 @pytest.mark.parametrize("scene", [Scene(None), Scene(None, is_of_account=False)])
 async def test_without_a_listener_the_target_gets_an_event(scene: Scene) -> None:
-    """An account without any is not asked for the number of its call."""
+    """For an account without any, the number of its call is not looked up."""
     assert await scene.transport.deliver(TARGET, event()) == Delivered()
     assert scene.target.got == [event()]
     assert scene.log.attempts == []

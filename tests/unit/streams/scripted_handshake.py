@@ -1,4 +1,4 @@
-"""Handshakes of websockets without a network, and what they were asked for."""
+"""Handshakes of websockets without a network, and their options."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

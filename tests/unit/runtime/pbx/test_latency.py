@@ -118,7 +118,7 @@ def test_the_span_of_a_request(key: str, reply: Reply, notes: list[object]) -> N
 
 
 @pytest.mark.parametrize("keeps_order", [True, False])
-async def test_a_wrapped_pbx_is_asked_and_orders_requests_as_before(keeps_order: bool) -> None:
+async def test_a_wrapped_pbx_answers_and_orders_requests_as_before(keeps_order: bool) -> None:
     """Whatever is measured, traced or dropped: a query has no key, so no span and no latency."""
     scene, traces = TimedPbxScene(), NotingTraces()
     scene.pbx.keeps_order = keeps_order

@@ -16,11 +16,11 @@ SNAPSHOT = Snapshot((), ())
 
 
 class Engine:
-    """An engine that reads until it closes, or that has gone, and learns nothing of that."""
+    """An engine that reads until it closes; its connection may break before."""
 
     def __init__(self) -> None:
         self.read: list[str] = []
-        self.is_gone = False
+        self.is_broken = False
         self.is_stuck = False
         self._closed = asyncio.Event()
 
@@ -32,7 +32,7 @@ class Engine:
         raise StopAsyncIteration
 
     async def send_str(self, text: str) -> None:
-        if self.is_gone:
+        if self.is_broken:
             raise ConnectionResetError
         if self.is_stuck:
             await asyncio.sleep(1.0)
@@ -66,10 +66,10 @@ async def test_an_engine_gets_reports_until_it_closes() -> None:
 
 
 @virtual_time
-async def test_an_engine_that_has_gone_is_no_fault() -> None:
+async def test_an_engine_whose_connection_breaks_is_no_fault() -> None:
     """It connects again."""
     engine, hub = Engine(), ReportHub()
-    engine.is_gone = True
+    engine.is_broken = True
     serving = serve(engine, hub)
     await asyncio.sleep(0.1)
     await engine.close()

@@ -30,7 +30,7 @@ class Body:
 
 
 class Server:
-    """The routes of a gateway, which a test asks without a port."""
+    """The routes of a gateway, without a port."""
 
     def __init__(self) -> None:
         self.scene = Scene()

@@ -157,7 +157,7 @@ class FailingHub(ReportHub):
 
 @virtual_time
 async def test_a_fault_beside_a_stream_is_logged() -> None:
-    """No one waits for what runs there."""
+    """Nothing waits for what runs there."""
     scene = Scene(FailingHub())
     scene.service.set_up("a", scene.setup())
     with capture_logs() as logs:
