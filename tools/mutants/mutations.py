@@ -30,7 +30,7 @@ DOCUMENTATION = {"title", "description", "summary", "examples", "example", "help
 LOGGERS = {"log", "_log", "event_log", "logger"}
 UNTOUCHED_NAMES = {"__all__", "__slots__"}
 # Their arguments may be swapped.
-SYMMETRIC = {"max", "min", "and_", "or_", "where", "compare_digest"}
+SYMMETRIC = {"max", "min", "and_", "or_", "where", "compare_digest", "suppress"}
 MAX_TEXT = 160
 MAX_COUNTED = 10  # larger numbers are limits and amounts
 UNCHANGED = -1  # instead of a mutant's index

@@ -75,7 +75,7 @@ async def test_a_stale_owner_settles_nothing(store: Store) -> None:
 
 
 async def test_retry_later(opened: Opener) -> None:
-    """A failed event keeps its attempts until they are set, and is due at its time; oldest first."""
+    """A failed event keeps its attempts until they are set; it is due at its time, oldest first."""
     store = opened(outbox_limits=OutboxLimits(claim_ms=0))
     token = await claim_shard(store, SHARD)
     await store.commit(SHARD, token, [change(CALL, 0, 1), change(OTHER, 0)])
