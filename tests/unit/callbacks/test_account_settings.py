@@ -202,6 +202,14 @@ async def test_webhooks_are_signed_while_the_store_is_down() -> None:
         )  # fmt: skip
 
 
+async def test_a_secret_that_signs_webhooks_is_no_setting_to_remove() -> None:
+    """An account without callbacks has it: its webhooks go on with the same one."""
+    scene = Scene()
+    before = (await scene.targets.signer("acme")).headers("id", 0, b"{}", TARGET)
+    assert not await scene.targets.remove("acme")
+    assert (await scene.targets.signer("acme")).headers("id", 0, b"{}", TARGET) == before
+
+
 async def test_removed_settings_stay_removed() -> None:
     """A change that began before the removal stores nothing."""
     outbox = new_outbox(SlowOutbox)
