@@ -69,6 +69,7 @@ async def test_what_a_handshake_may_do(dialer: PairDialer) -> None:
     bot = BotSocket(stream, handshake.connect)
     await bot.connect(destination(dialer), PendingConnections())
     open_socket = handshake.options.pop("socket_factory")
+    assert handshake.options.pop("logger_name").name == "bot"
     assert handshake.url == "wss://bot.example/x"
     assert handshake.options == {
         "ssl_context": TRUST,
@@ -76,10 +77,10 @@ async def test_what_a_handshake_may_do(dialer: PairDialer) -> None:
         "enable_auto_ping": True,
         "auto_ping_idle_timeout": 7.0,
         "auto_ping_reply_timeout": 7.0,
+        "enable_auto_pong": False,
         "max_frame_size": MAX_MESSAGE_BYTES,
         "extra_headers": HEADERS,
         "max_redirects": 0,
-        "logger_name": "bot",
     }
     opened = await open_socket(destination(dialer).parsed())
     assert opened is dialer.own

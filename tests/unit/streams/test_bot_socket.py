@@ -20,12 +20,16 @@ class Stream:
 
     def __init__(self) -> None:
         self.heard: list[object] = []
+        self.counted: list[int] = []  # bytes of frames that are no message
 
     def read_text(self, data: bytes) -> None:
         self.heard.append(data.decode())
 
     def read_binary(self, data: bytes) -> None:
         self.heard.append(data)
+
+    def count_frame(self, size: int) -> None:
+        self.counted.append(size)
 
     def bot_lost(self, reason: EndReason, detail: str) -> None:
         self.heard.append((reason, detail))
@@ -90,6 +94,8 @@ def test_messages_come_whole_or_in_parts() -> None:
     bot.send(WSMsgType.TEXT, b"b", is_last=False)
     bot.send(WSMsgType.CONTINUATION, b"ye")
     assert bot.stream.heard == ["hello", "llo", b"\x01\x02", b"\x02", "good", "od", "bye"]
+    assert bot.stream.counted == [0, len("ping"), 0] * 3 + [0, 0]
+    assert bot.connection.sent == [(WSMsgType.PONG, b"ping")] * 3
 
 
 def test_parts_together_have_the_limit_of_a_message() -> None:
