@@ -1,4 +1,4 @@
-"""Limits the size of request bodies, whatever their Content-Length says, or without one.
+"""Limits queries, and the size of bodies, whatever their Content-Length says, or without one.
 
 Each route has a limit. Whoever sends to a route without a key may be anybody, so such a route takes
 a few KB, unless it says another limit.
@@ -17,6 +17,9 @@ from wire.programs.limit import Limit
 PUBLIC_BYTES: Annotated[
     int, Limit("request", "413 `too_large`", "Size of a body to a route that needs no key.")
 ] = 4_096
+MAX_PARAMETERS: Annotated[
+    int, Limit("request", "414 `request_rejected`", "Parameters in a query.")
+] = 100
 BodySize = Callable[[LimitSettings], int]  # the limit in bytes
 
 
@@ -34,13 +37,19 @@ class PayloadTooLarge(ApiError):
     status, code = 413, "too_large"
 
 
+class QueryTooLong(ApiError):
+    status, code = 414, "request_rejected"
+
+
 class LimitedRoute(APIRoute):
     """A route with a limit of its bodies; None: it needs no key."""
 
     body_size: BodySize | None = None
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request; raises PayloadTooLarge."""
+        """Handle a request; raises PayloadTooLarge or QueryTooLong."""
+        if scope["query_string"].count(b"&") >= MAX_PARAMETERS:
+            raise QueryTooLong(f"the query has more than {MAX_PARAMETERS} parameters")
         limit = PUBLIC_BYTES
         if self.body_size is not None:
             limit = self.body_size(scope["state"]["services"].settings)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from starlette.routing import Match, Route
 
 from api.common.errors import ApiError, InvalidRequest, RangeNotSatisfiable, Unauthenticated
 from wire.decoding.error_texts import REQUIRED, expected_range, expected_size, expected_types
-from wire.decoding.errors import BadInput, InputErrors
+from wire.decoding.errors import MAX_ERRORS, BadInput, InputErrors
 from wire.error_codes.catalogue import code_of_status
 from wire.error_codes.problems import coded_problem
 from wire.rpc import FieldError
@@ -111,7 +112,7 @@ def parameter_errors(error: RequestValidationError, request: Request) -> tuple[F
     """Return one error for each invalid parameter, with its path and what is allowed."""
     return tuple(
         FieldError(_path(each["loc"]), _message(each, request), InvalidRequest.code)
-        for each in error.errors()
+        for each in islice(error.errors(), MAX_ERRORS)
     )
 
 

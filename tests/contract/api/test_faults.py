@@ -7,6 +7,7 @@ from starlette.types import Message
 
 from api.app import create_app
 from tests.harness.api.rest import Rest
+from wire.decoding.errors import MAX_ERRORS
 
 LEFT = "http.disconnect"
 
@@ -68,6 +69,25 @@ async def test_an_unknown_parameter_gets_the_known_ones(
     assert answer.status_code == 400
     assert reported["page"] == f"unknown parameter; one of {allowed}"
     assert reported["limit"] == "expected a whole number"
+
+
+@pytest.mark.parametrize("path", ["/srmain/cdr", "/openapi.json", "/console/calls"])
+async def test_a_query_has_a_limited_number_of_parameters(rest: Rest, path: str) -> None:
+    """Each costs, also a stranger's, and has an error of at most fifty."""
+    query = "&".join(f"a{number}=1" for number in range(100))
+    assert (await rest.client.get(f"{path}?{query}")).status_code != 414
+    refused = await rest.client.get(f"{path}?{query}&a=1")
+    assert (refused.status_code, refused.json()["code"]) == (414, "request_rejected")
+    assert refused.json()["detail"] == "the query has more than 100 parameters"
+
+
+async def test_errors_of_parameters_are_limited(rest: Rest) -> None:
+    """As those of a body."""
+    query = {f"a{number}": "1" for number in range(90)}
+    answer = await rest.client.get(
+        "/srmain/cdr", params=query, headers={"Authorization": rest.token}
+    )
+    assert (answer.status_code, len(answer.json()["errors"])) == (400, MAX_ERRORS)
 
 
 @pytest.mark.parametrize(
