@@ -3,6 +3,8 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,12 +14,9 @@ from wire.decoding.errors import BadInput, from_decoder
 
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Texts, escapes of pairs, and other escapes, up to half of a pair or the end: a backslash may
-# escape a backslash. Nothing is tried twice, so the time is linear.
-_UP_TO_HALF = re.compile(
-    rb"((?:[^\\]++|\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|\\(?!u[dD][89a-fA-F][0-9a-fA-F]{2})(?s:.))*+)(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})?"
-)
+# Half of a surrogate pair, unless its backslash is escaped.
+_HALF = re.compile(rb"\\u[dD](?:(?P<high>[89aAbB])|[c-fC-F])[0-9a-fA-F]{2}")
+MAX_HALVES = 2_000  # with those of pairs: what more of them are, costs a loop too much time
 _REPLACEMENT = rb"\ufffd"
 _OUT_OF_RANGE = ("Number out of range", "Integer value out of range")
 
@@ -93,13 +92,38 @@ def _path(place: _Place | None) -> str:
 def repaired(body: bytes) -> bytes:
     """Return a document without a byte order mark, and without halves of surrogate pairs.
 
-    Editors write the mark; what cuts a text may cut a pair, which becomes U+FFFD.
+    Editors write the mark; what cuts a text may cut a pair, which becomes U+FFFD. Of a document
+    with more than MAX_HALVES, the rest stays as it is, which no decoder accepts.
     """
-    return _UP_TO_HALF.sub(_repaired_escape, body.lstrip(_BYTE_ORDER_MARK))
+    body = body.lstrip(_BYTE_ORDER_MARK)
+    pieces, begin = list[bytes](), 0
+    for at in _single_halves(body):
+        pieces += [body[begin:at], _REPLACEMENT]
+        begin = at + len(_REPLACEMENT)
+    return b"".join((*pieces, body[begin:])) if pieces else body
 
 
-def _repaired_escape(found: re.Match[bytes]) -> bytes:
-    return found[1] + _REPLACEMENT if found["half"] else found[0]
+def _single_halves(body: bytes) -> Iterator[int]:
+    """Find where halves without their other half begin."""
+    seen, high = 0, -1  # where the last one ended, and where a high one began that may be single
+    for found in islice(_HALF.finditer(body), MAX_HALVES):
+        before, is_next = body[seen : found.start()], found.start() == high + len(found[0])
+        seen = found.end()
+        if (len(before) - len(before.rstrip(b"\\"))) % 2:
+            continue  # its backslash is a letter
+        if found["high"]:
+            if high >= 0:
+                yield high
+            high = found.start()
+        elif high >= 0 and is_next:
+            high = -1
+        else:
+            if high >= 0:
+                yield high
+            yield found.start()
+            high = -1
+    if high >= 0:
+        yield high
 
 
 def is_out_of_range(error: Exception) -> bool:

@@ -46,6 +46,8 @@ def test_a_byte_order_mark_is_skipped() -> None:
         (r"\ud83d\n", "\ufffd\n"),
         (r"\\ud83d \ud83d", "\\ud83d \ufffd"),
         (r"\\\ud83d", "\\\ufffd"),
+        (r"\ud83d\\ud83d\ude00", "\ufffd\\ud83d\ufffd"),
+        (r"\ude00\ud83d\\", "\ufffd\ufffd\\"),
     ],
 )
 def test_half_of_a_surrogate_pair_is_replaced(given_text: str, read_text: str) -> None:
