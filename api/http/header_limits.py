@@ -1,41 +1,89 @@
-"""Limits connections, the size of a request's head, and the time of heads, bodies and responses.
+"""Limits connections, what a request costs to parse, and the time of heads, bodies and responses.
 
 uvicorn has none of these limits, and rejects what is no request with a plain text, not a problem.
-All this arrives before authentication; without limits anyone could fill the memory, or hold
-connections open for ever.
+All this arrives before authentication; without limits anyone could fill the memory, hold
+connections open for ever, or keep the event loop from others: a tiny request, field or chunk takes
+as long as a large one, and uvicorn parses all that one read of the socket brings.
 """
 
 import asyncio
 import sys
+from collections.abc import Collection
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 import httptools
 import msgspec
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from api.http.connection_limits import ConnectionLimits
 from api.http.write_deadline import WRITE_TIMEOUT_S, WriteDeadline
 from wire.error_codes.catalogue import code_of_status
 from wire.error_codes.problems import coded_problem
+from wire.programs.limit import Limit
 
-MAX_HEADER_BYTES = 65_536
+MAX_HEADER_BYTES: Annotated[
+    int, Limit("request", "431, and the connection is closed", "Size of the head.")
+] = 16_384
+MAX_FIELDS: Annotated[
+    int, Limit("request", "431, and the connection is closed", "Header fields, with trailers.")
+] = 100
+MAX_CHUNKS: Annotated[
+    int, Limit("request", "the connection is closed", "Chunks, and one more for each 32 bytes.")
+] = 500
+BYTES_PER_CHUNK = 32
+MAX_QUEUED: Annotated[
+    int, Limit("address", "the connection is closed", "Pipelined requests of one connection.")
+] = 16
+# Of a body whose response is complete: a client that has sent it reads the response then.
+MAX_UNREAD_BYTES = 16_777_216
+READ_BYTES = 16_384  # at once: other connections have their turn then
 HEADER_TIMEOUT_S = 20.0
+_HEAD_STATUS = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
 MIN_BODY_BYTES_PER_S = 1_024  # in each period of the timeout, until the body ends
 
 
-class HeaderLimits(HttpToolsProtocol):
+class _Exceeded(Exception):
+    """What exceeds a limit, and its status; raised in a callback, it stops the parser."""
+
+    def __init__(self, what: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> None:
+        super().__init__(what)
+        self.status = status
+
+
+class _QueueFlow(FlowControl):
+    """Reads nothing more while requests wait for the response to an earlier one."""
+
+    def __init__(self, transport: asyncio.Transport, queue: Collection[object]) -> None:
+        super().__init__(transport)
+        self._queue = queue
+
+    def resume_reading(self) -> None:
+        if not self._queue:
+            super().resume_reading()
+
+
+class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
     """Closes a connection whose next head is too large or incomplete after the timeout.
 
-    It also closes one whose body arrives too slowly, one whose responses are not read, and one
-    that exceeds the connection limits.
+    It also closes one whose body arrives too slowly, or in too many chunks, one with too many
+    requests at once, one whose responses are not read, and one that exceeds the connection limits.
     """
 
     timeout_s = HEADER_TIMEOUT_S
     write_timeout_s = WRITE_TIMEOUT_S
     _write_deadline: WriteDeadline
     _pending_bytes = 0  # since the last complete head, or piece of a body
+    _head_bytes = 0  # of complete fields
+    _fields = 0
+    _chunks = 0
+    _is_in_body = False
     _body_bytes = 0  # in this period
+    _read_bytes = 0  # of the body, before its response is complete,
+    _unread_bytes = 0  # and after that
+    _buffer = bytearray()
+    _served: RequestResponseCycle | None = None  # `cycle` is the latest one, which may be queued
     _deadline: asyncio.TimerHandle | None = None
 
     def __init__(
@@ -48,6 +96,7 @@ class HeaderLimits(HttpToolsProtocol):
         clients = [getattr(each, "client", None) for each in self.connections]
         others = [client[0] for client in clients if client]
         super().connection_made(transport)
+        self.flow = _QueueFlow(transport, self.pipeline)
         self._write_deadline = WriteDeadline(self.loop, transport, self.write_timeout_s)
         if self._limits and self.client and not self._limits.has_room(self.client[0], others):
             transport.abort()
@@ -57,6 +106,10 @@ class HeaderLimits(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._clear_deadline()
         self._write_deadline.stop()
+        self.pipeline.clear()  # each of them refers to this protocol
+        if self._served:  # uvicorn tells the latest one only
+            self._served.disconnected = True
+            self._served.message_event.set()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -72,42 +125,110 @@ class HeaderLimits(HttpToolsProtocol):
         if self.transport.get_write_buffer_size():  # it stays, even if the connection is closed
             self._write_deadline.start()
         super().on_response_complete()
+        self.flow.resume_reading()  # the queue may be empty now
+
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - BufferedProtocol's
+        """See asyncio.BufferedProtocol: limit what is read, and parsed, at once."""
+        self._buffer = bytearray(READ_BYTES)
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See asyncio.BufferedProtocol."""
+        data, self._buffer = bytes(memoryview(self._buffer)[:nbytes]), bytearray()
+        self.data_received(data)
 
     def data_received(self, data: bytes) -> None:
         self._pending_bytes += len(data)
         super().data_received(data)
-        if self._pending_bytes > MAX_HEADER_BYTES:
-            self.transport.close()
+        if self._pending_bytes > MAX_HEADER_BYTES and not self.transport.is_closing():
+            self._end(_too_large(self._is_in_body))
 
     def send_400_response(self, msg: str) -> None:
         """Reject what cannot be parsed with a problem; 501 for a method that nothing has.
 
         It cannot be 405: which methods `Allow` must name depends on the path, which is not read.
         """
-        is_of_method = isinstance(sys.exception(), httptools.HttpParserInvalidMethodError)
-        status = HTTPStatus.NOT_IMPLEMENTED if is_of_method else HTTPStatus.BAD_REQUEST
-        code = "method_not_allowed" if is_of_method else code_of_status(status)
-        detail = "no path has this method" if is_of_method else msg
-        end_with_problem(self.transport, status, code, detail)
+        error = sys.exception()
+        if isinstance(error, httptools.HttpParserInvalidMethodError):
+            what, status = "no path has this method", HTTPStatus.NOT_IMPLEMENTED
+            self._end(_Exceeded(what, status), "method_not_allowed")
+        elif error and isinstance(error.__context__, _Exceeded):
+            self._end(error.__context__)
+        else:
+            self._end(_Exceeded(msg))
+
+    def _end(self, reason: _Exceeded, code: str = "") -> None:
+        """Close the connection; say why, if no response to another request is due first."""
+        if self.transport.get_write_buffer_size():
+            self._write_deadline.start()
+        if self._may_respond():
+            code = code or code_of_status(reason.status)
+            end_with_problem(self.transport, reason.status, code, str(reason))
+        else:
+            self.transport.close()
+
+    def _may_respond(self) -> bool:
+        if self._is_in_body:
+            return not (self.pipeline or self.cycle.response_started)
+        return self.cycle is None or (not self.pipeline and self.cycle.response_complete)
 
     def on_message_begin(self) -> None:
         self._stop_deadline()  # what has arrived with it still counts as its head
         self._start_deadline()
+        self._head_bytes = self._fields = self._chunks = 0
+        self._read_bytes = self._unread_bytes = 0
         super().on_message_begin()
 
+    def on_url(self, url: bytes) -> None:
+        self._count_head(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._fields += 1
+        if self._fields > MAX_FIELDS:
+            raise _Exceeded(f"more than {MAX_FIELDS} header fields", _HEAD_STATUS)
+        self._count_head(len(name) + len(value))
+        if not self._is_in_body:  # a trailer could replace a field that a proxy has checked
+            super().on_header(name, value)
+
+    def _count_head(self, count: int) -> None:
+        self._head_bytes += count
+        if self._head_bytes > MAX_HEADER_BYTES:
+            raise _too_large(self._is_in_body)
+
     def on_headers_complete(self) -> None:
+        if len(self.pipeline) == MAX_QUEUED:
+            raise _Exceeded("too many pipelined requests")
         self._clear_deadline()
         self._start_body_period()
         super().on_headers_complete()
+        self._is_in_body = True
+
+    def on_chunk_header(self) -> None:
+        """Count what takes time for each chunk, however small."""
+        self._chunks += 1
+        if self._chunks > MAX_CHUNKS + self._read_bytes // BYTES_PER_CHUNK:
+            raise _Exceeded(f"more than {MAX_CHUNKS} chunks of less than {BYTES_PER_CHUNK} bytes")
 
     def on_body(self, body: bytes) -> None:
         self._pending_bytes = 0
         self._body_bytes += len(body)
+        if self.cycle.response_complete:
+            self._unread_bytes += len(body)
+            if self._unread_bytes > MAX_UNREAD_BYTES:
+                raise _Exceeded("a body that is not read")
+        else:
+            self._read_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        self._is_in_body = False
         self._clear_deadline()
         super().on_message_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._served = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _start_body_period(self) -> None:
         self._body_bytes = 0
@@ -131,6 +252,12 @@ class HeaderLimits(HttpToolsProtocol):
     def _stop_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
+
+
+def _too_large(is_in_body: bool) -> _Exceeded:
+    if is_in_body:
+        return _Exceeded(f"more than {MAX_HEADER_BYTES} bytes around a chunk")
+    return _Exceeded(f"a head of more than {MAX_HEADER_BYTES} bytes", _HEAD_STATUS)
 
 
 def end_with_problem(transport: Any, status: HTTPStatus, code: str, detail: str) -> None:

@@ -1,4 +1,4 @@
-"""Slow bodies and idle connections do not hold the service, before or after authentication."""
+"""No connection holds the service: slow or idle, with many requests at once or tiny chunks."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,19 +9,28 @@ import pytest
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http.header_limits import MIN_BODY_BYTES_PER_S, HeaderLimits
+from api.http.header_limits import (
+    BYTES_PER_CHUNK,
+    MAX_CHUNKS,
+    MAX_HEADER_BYTES,
+    MAX_QUEUED,
+    MAX_UNREAD_BYTES,
+    MIN_BODY_BYTES_PER_S,
+    HeaderLimits,
+)
 from engine.rpc.access import RpcAccess
 from engine.rpc.server import serving
 from tests.harness.api.rest import settings_for
 from tests.harness.api.serving import NOWHERE, run_server
 from tests.harness.ports import free_port
 from tests.harness.rpc.scene import TOKEN, running
-from tests.harness.until import MAX_WAIT_S
+from tests.harness.until import MAX_WAIT_S, until
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 class Impatient(HeaderLimits):
@@ -37,11 +46,25 @@ async def reading(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("here")(scope, receive, send)
 
 
+class Holding:
+    """Responds to nothing; knows whose connections have ended."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.ended = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.begun += 1
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self.ended += 1
+
+
 @asynccontextmanager
-async def service(**settings: object) -> AsyncIterator[int]:
-    """Run a service that reads bodies; yields its port."""
+async def service(app: ASGIApp = reading, **settings: object) -> AsyncIterator[int]:
+    """Run a service, by default one that reads bodies; yields its port."""
     found = settings_for("sqlite+aiosqlite:///nowhere", NOWHERE, **settings)
-    async with run_server(found, reading, Impatient) as port:
+    async with run_server(found, app, Impatient) as port:
         yield port
 
 
@@ -87,6 +110,83 @@ async def test_a_body_at_the_minimum_rate_arrives() -> None:
             await asyncio.sleep(Impatient.timeout_s / 2)  # as a slow client does
         assert b"200 OK" in await response
         assert loop.time() - began_s > 2 * Impatient.timeout_s
+        writer.close()
+
+
+async def test_pipelined_requests_are_served_in_turn() -> None:
+    """As many as may wait, with bodies, again and again."""
+    bodies = (REQUEST, CHUNKED + b"1\r\nx\r\n0\r\n\r\n", HEAD.replace(b"1000000", b"1") + b"x")
+    async with service() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(3):
+            writer.write(b"".join(bodies[number % 3] for number in range(MAX_QUEUED + 1)))
+            for _ in range(MAX_QUEUED + 1):
+                async with asyncio.timeout(MAX_WAIT_S):
+                    assert b"200 OK" in await reader.readuntil(b"here")
+        writer.close()
+
+
+@pytest.mark.parametrize("next_ones", [REQUEST * (MAX_QUEUED + 1), b"FOO\r\n\r\n"])
+async def test_a_queue_of_requests_ends(next_ones: bytes) -> None:
+    """Too many, or no request: none gets the response of another one, and the first one ends."""
+    app = Holding()
+    async with service(app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(REQUEST + next_ones)
+        assert await is_closed(reader)
+        await until(lambda: app.ended == 1, what="the end of the request")
+        assert app.begun == 1
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    "excess",
+    [
+        b"1\r\na\r\n" * (MAX_CHUNKS + BYTES_PER_CHUNK),
+        b"1;" + b"a" * 2 * MAX_HEADER_BYTES,
+        b"0\r\n" + b"A: a\r\n" * MAX_HEADER_BYTES,
+    ],
+)
+async def test_a_body_has_little_around_it(excess: bytes) -> None:
+    """Tiny chunks, long extensions and many trailers close the connection."""
+    async with service() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(CHUNKED + excess)
+        async with asyncio.timeout(MAX_WAIT_S):
+            with suppress(ConnectionError):  # closed before all was read
+                assert (await reader.read()).count(b"HTTP/1.1 ") == 1
+        writer.close()
+
+
+async def test_small_chunks_arrive() -> None:
+    """A body may be sent by lines; its trailers are no headers."""
+    chunk = b"%x\r\n%b\r\n" % (BYTES_PER_CHUNK, b"x" * BYTES_PER_CHUNK)
+    headers = list[tuple[bytes, bytes]]()
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        await reading(scope, receive, send)
+        headers.extend(scope["headers"])
+
+    async with service(noting) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(CHUNKED + chunk * 4 * MAX_CHUNKS + b"0\r\nX-Forwarded-For: y\r\n\r\n")
+        async with asyncio.timeout(MAX_WAIT_S):
+            assert b"200 OK" in await reader.readuntil(b"here")
+        writer.close()
+    assert b"x-forwarded-for" not in dict(headers)
+
+
+@pytest.mark.parametrize(("sent", "closed"), [(MAX_UNREAD_BYTES // 2, False), (None, True)])
+async def test_the_rest_of_a_body_that_has_its_response(sent: int | None, *, closed: bool) -> None:
+    """Some of it is discarded, so that the client reads the response; no more."""
+    length = sent or 2 * MAX_UNREAD_BYTES
+    async with service(PlainTextResponse("here")) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(HEAD.replace(b"1000000", str(length).encode()))
+        async with asyncio.timeout(MAX_WAIT_S):
+            assert b"200 OK" in await reader.readuntil(b"here")
+            writer.write(b"x" * length)
+            assert await is_served(reader, writer) is not closed
         writer.close()
 
 
