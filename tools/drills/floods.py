@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -27,6 +28,9 @@ LISTS = "/srmain/contacts_list"
 IMPORT_TIMEOUT_S = 20
 MAX_READ_BYTES = 10_000
 LOWEST_PRIORITY = 19
+PIPELINED = b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n"
+CHUNKED = b"POST /auth/get-access-token/x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+CHUNK = b"1\r\na\r\n"
 KEY = "SWITCHROOM_DRILL_KEY"
 Send = Callable[[], Awaitable[int]]
 
@@ -45,6 +49,23 @@ class Flood:
 
         async def send() -> int:
             return (await self._sent("GET", path))[0]
+
+        await self._repeat(CONNECTIONS, send, until_s)
+
+    async def write(self, head: bytes, part: bytes, until_s: float) -> None:
+        """Write the part again and again over a few connections, and read no response."""
+        address = urlsplit(self._url)
+
+        async def send() -> int:
+            _, writer = await asyncio.open_connection(address.hostname, address.port)
+            try:
+                async with asyncio.timeout(until_s - time.monotonic()):
+                    writer.write(head)
+                    while True:
+                        writer.write(part)
+                        await writer.drain()
+            finally:
+                writer.close()
 
         await self._repeat(CONNECTIONS, send, until_s)
 
@@ -96,8 +117,10 @@ class Flood:
             while time.monotonic() < until_s:
                 try:
                     answer = str(await send())
-                except aiohttp.ClientError:
+                except (aiohttp.ClientError, ConnectionError):
                     answer = "closed"
+                except TimeoutError:
+                    answer = "not read"
                 self._answers[answer] += 1
 
         async with asyncio.TaskGroup() as group:
@@ -114,11 +137,13 @@ class Flood:
 WAYS: Mapping[str, Callable[[Flood, float], Awaitable[None]]] = {
     "openapi flood": lambda flood, until_s: flood.read("/openapi.json", until_s),
     "metrics flood": lambda flood, until_s: flood.read("/metrics", until_s),
+    "pipelined requests": lambda flood, until_s: flood.write(b"", 2_000 * PIPELINED, until_s),
+    "tiny chunks": lambda flood, until_s: flood.write(CHUNKED, 4_000 * CHUNK, until_s),
     "upload bombs": Flood.upload_bombs,
     "cells of tabs": Flood.download_tabs,
     "rows flood": Flood.add_rows,
 }
-OF_STRANGERS = frozenset({"openapi flood", "metrics flood"})
+OF_STRANGERS = frozenset({"openapi flood", "metrics flood", "pipelined requests", "tiny chunks"})
 
 
 async def flood(url: str, way: str, seconds: float) -> Counter[str]:
