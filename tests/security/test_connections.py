@@ -53,7 +53,7 @@ class Holding:
         self.begun = 0
         self.ended = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, receive: Receive, _send: Send) -> None:
         self.begun += 1
         while (await receive())["type"] != "http.disconnect":
             pass
