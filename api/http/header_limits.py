@@ -40,6 +40,9 @@ MAX_QUEUED: Annotated[
 MAX_UNREAD_BYTES = 16_777_216
 READ_BYTES = 16_384  # at once: other connections have their turn then
 HEADER_TIMEOUT_S = 20.0
+# A connection that has exceeded a limit is read no more, and closed after a while: so the client
+# can read its responses (RFC 9112, 9.6), and who opens it again at once has to wait.
+CLOSE_AFTER_S = 1.0
 _HEAD_STATUS = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
 MIN_BODY_BYTES_PER_S = 1_024  # in each period of the timeout, until the body ends
 
@@ -53,14 +56,16 @@ class _Exceeded(Exception):
 
 
 class _QueueFlow(FlowControl):
-    """Reads nothing more while requests wait for the response to an earlier one."""
+    """Reads nothing more while requests wait for an earlier response, or once it has ended."""
+
+    has_ended = False
 
     def __init__(self, transport: asyncio.Transport, queue: Collection[object]) -> None:
         super().__init__(transport)
         self._queue = queue
 
     def resume_reading(self) -> None:
-        if not self._queue:
+        if not (self._queue or self.has_ended):
             super().resume_reading()
 
 
@@ -83,6 +88,7 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
     _read_bytes = 0  # of the body, before its response is complete,
     _unread_bytes = 0  # and after that
     _buffer = bytearray()
+    flow: _QueueFlow
     _served: RequestResponseCycle | None = None  # `cycle` is the latest one, which may be queued
     _deadline: asyncio.TimerHandle | None = None
 
@@ -140,7 +146,7 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
     def data_received(self, data: bytes) -> None:
         self._pending_bytes += len(data)
         super().data_received(data)
-        if self._pending_bytes > MAX_HEADER_BYTES and not self.transport.is_closing():
+        if self._pending_bytes > MAX_HEADER_BYTES and not self.flow.has_ended:
             self._end(_too_large(self._is_in_body))
 
     def send_400_response(self, msg: str) -> None:
@@ -158,14 +164,22 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
             self._end(_Exceeded(msg))
 
     def _end(self, reason: _Exceeded, code: str = "") -> None:
-        """Close the connection; say why, if no response to another request is due first."""
+        """Read no more, and close; say why, if no response to another request is due first."""
+        self.flow.has_ended = True
+        self.flow.pause_reading()
+        self._stop_deadline()
+        self._deadline = self.loop.call_later(CLOSE_AFTER_S, self._close)
+        if self._may_respond():
+            if self._is_in_body:
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
+            code = code or code_of_status(reason.status)
+            _write_problem(self.transport, reason.status, code, str(reason))
+
+    def _close(self) -> None:
         if self.transport.get_write_buffer_size():
             self._write_deadline.start()
-        if self._may_respond():
-            code = code or code_of_status(reason.status)
-            end_with_problem(self.transport, reason.status, code, str(reason))
-        else:
-            self.transport.close()
+        self.transport.close()
 
     def _may_respond(self) -> bool:
         if self._is_in_body:
@@ -262,6 +276,11 @@ def _too_large(is_in_body: bool) -> _Exceeded:
 
 def end_with_problem(transport: Any, status: HTTPStatus, code: str, detail: str) -> None:
     """Write a response with a problem to a connection that no application serves, and close it."""
+    _write_problem(transport, status, code, detail)
+    transport.close()
+
+
+def _write_problem(transport: Any, status: HTTPStatus, code: str, detail: str) -> None:
     body = msgspec.json.encode(coded_problem(status, code, detail))
     head = (
         f"HTTP/1.1 {status} {status.phrase}\r\n"
@@ -270,4 +289,3 @@ def end_with_problem(transport: Any, status: HTTPStatus, code: str, detail: str)
         "connection: close\r\n\r\n"
     )
     transport.write(head.encode() + body)
-    transport.close()
