@@ -96,4 +96,4 @@ def test_twice_the_text_takes_no_more_than_three_times_the_cpu(name: str) -> Non
     for beginning, unit in product(BEGINNINGS, (*UNITS, *PAIRS)):
         text = beginning + unit * (length // len(unit))
         twice = cpu_s(parser, text + unit * (length // len(unit)))
-        assert twice < 0.005 or twice <= 3 * cpu_s(parser, text), (beginning, unit)
+        assert twice < 0.03 or twice <= 3 * cpu_s(parser, text), (beginning, unit)
