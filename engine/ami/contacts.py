@@ -19,6 +19,13 @@ _URI = re.compile(
     r"(?P<parameters>(?:;[A-Za-z0-9_.!~*'+-]+(?:=[A-Za-z0-9_.!~*'()+$%:/\[\]-]*)?)*)",
     re.IGNORECASE,
 )
+# Asterisk writes nothing of a phone before the id in the list of contacts, and nothing after it in
+# the answer about an endpoint.
+_FIRST_ID = re.compile(
+    rb"Event: ContactList\r\nActionID: [0-9a-f]+\r\nObjectType: contact\r\nObjectName: ([^\r]*)\r\n"
+)
+_STATUS = b"Event: ContactStatusDetail\r\n"
+_ID = re.compile(r"(?P<record>[A-Za-z0-9_.-]{1,128});@[0-9a-f]{32}")
 _MADDR = re.compile(r";maddr\b", re.IGNORECASE)
 
 Address = tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]
@@ -28,6 +35,7 @@ class Contact(Struct, frozen=True):
     """Where an endpoint is reached; `is_reachable` is None once the contact has been removed.
 
     `id` is that of the object which a REGISTER makes; a configured contact has none of this id.
+    One that cannot be read, as the phone has sent what damages it, has no URI.
     """
 
     endpoint: str
@@ -51,31 +59,51 @@ def is_name(text: str) -> bool:
 
 
 def read_listed_contact(line: Message) -> Contact | None:
-    """Read one line of the list of contacts; None if it was damaged.
+    """Read one line of the list of contacts; None if it is another line.
 
     Asterisk writes the id, a hash, before any text of a phone: so record and URI are those that
     have been registered.
     """
+    if line.damaged:
+        found = _FIRST_ID.match(line.damaged)
+        return None if found is None else _unreadable("", found[1].decode(errors="replace"))
     name, uri = line["ObjectName"], line["Uri"]
     record = name.partition(";@")[0]
-    if line.event != "ContactList" or name != contact_id(record, uri) or not line["Status"]:
+    if line.event != "ContactList":
         return None
+    if name != contact_id(record, uri) or not line["Status"]:
+        return _unreadable("", name)
     return Contact(line["Endpoint"], uri, _reachable(line["Status"]), name, record)
 
 
 def read_contacts(endpoint: str, lines: Iterable[Message]) -> Sequence[Contact]:
-    """Read the contacts in the answer about an endpoint, without those that were damaged."""
-    found = []
-    for line in lines:
-        record, uri = line["AOR"], line["URI"]
-        is_whole = line["EndpointName"] == endpoint and bool(line["Status"])
-        name = contact_id(record, uri)
-        if line.event == "ContactStatusDetail" and is_whole:
-            if line["ID"] == name:
-                found.append(Contact(endpoint, uri, _reachable(line["Status"]), name, record))
-            elif line["ID"] == name.replace(";@", "@@"):  # a configured one
-                found.append(Contact(endpoint, uri, _reachable(line["Status"]), "", record))
-    return found
+    """Read the contacts in the answer about an endpoint."""
+    found = (_read_contact(endpoint, line) for line in lines)
+    return [each for each in found if each is not None]
+
+
+def _read_contact(endpoint: str, line: Message) -> Contact | None:
+    if line.damaged.startswith(_STATUS):
+        text = line.damaged.rpartition(b"\r\nID: ")[2].partition(b"\r\n")[0]
+        return _unreadable(endpoint, text.decode(errors="replace"))
+    if line.event != "ContactStatusDetail":
+        return None
+    record, uri = line["AOR"], line["URI"]
+    name = contact_id(record, uri)
+    if line["EndpointName"] == endpoint and line["Status"]:
+        if line["ID"] == name:
+            return Contact(endpoint, uri, _reachable(line["Status"]), name, record)
+        if line["ID"] == name.replace(";@", "@@"):  # a configured one
+            return Contact(endpoint, uri, _reachable(line["Status"]), "", record)
+    return _unreadable(endpoint, line["ID"])
+
+
+def _unreadable(endpoint: str, name: str) -> Contact | None:
+    """Return a registered contact of which only the id is known."""
+    found = _ID.fullmatch(name)
+    if found is None:
+        return None
+    return Contact(endpoint or found["record"], "", True, name, found["record"])
 
 
 def contact_id(record: str, uri: str) -> str:
@@ -125,16 +153,19 @@ class KnownContacts:
     """
 
     def __init__(self) -> None:
-        self._contacts: dict[str, dict[str, Contact]] = {}  # by endpoint and URI
+        self._contacts: dict[str, dict[str, Contact]] = {}  # by endpoint, and URI or id
 
     def update(self, endpoint: str, contacts: Iterable[Contact]) -> Sequence[Contact]:
         """Take all contacts of an endpoint; return the removed ones, then these."""
         known = self._contacts.pop(endpoint, {})
-        now = {each.uri: each for each in contacts}
+        now = {each.uri or each.id: each for each in contacts}
         if now:
             self._contacts[endpoint] = now
-        gone = [replace(known[uri], is_reachable=None) for uri in known if uri not in now]
+        gone = [replace(known[key], is_reachable=None) for key in known if key not in now]
         return [*gone, *now.values()]
+
+    def has(self, endpoint: str) -> bool:
+        return endpoint in self._contacts
 
     def is_away(self, endpoint: str) -> bool:
         """Return whether an endpoint has a contact that does not answer."""

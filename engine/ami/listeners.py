@@ -43,8 +43,8 @@ class PhoneListener(Protocol):
     def on_login(self, endpoint: str, address: str) -> None:
         """Handle that a phone has logged in from an address: `IPV4/UDP/192.0.2.1/5060`."""
 
-    def on_contact(self, contact: Contact) -> None:
-        """Handle the status of a contact, which is new perhaps."""
+    def on_contact(self, contact: Contact, waited_ms: int) -> None:
+        """Handle the status of a contact, which is new perhaps; its event came that long ago."""
 
     def on_listed(self, records: Sequence[AddressRecord], contacts: Sequence[Contact]) -> None:
         """Handle all that the node has, once after the connection is made."""

@@ -37,9 +37,13 @@ def write_action(action: str, fields: Mapping[str, str]) -> bytes:
 
 
 class Message(Struct, frozen=True):
-    """An event or a response; its fields by lower-case name, in their order."""
+    """An event or a response; its fields by lower-case name, in their order.
+
+    A line of a list that was damaged has no fields, but the bytes that came.
+    """
 
     fields: dict[str, str]
+    damaged: bytes = b""
 
     def __getitem__(self, name: str) -> str:
         """Return a field; empty if it is absent."""
@@ -68,3 +72,8 @@ def read_message(data: bytes) -> Message | None:
             return None
         fields[found["name"].lower()] = found["value"]
     return Message(fields)
+
+
+def read_line(data: bytes) -> Message:
+    """Read one line of a list, which may be damaged."""
+    return read_message(data) or Message({}, data)

@@ -7,11 +7,11 @@ ask for the endpoint's contacts. A connection is used once.
 
 import asyncio
 from collections.abc import Sequence
-from itertools import islice
 from ssl import SSLContext
 
 import structlog
 
+from engine.ami.changed_endpoints import Change, ChangedEndpoints
 from engine.ami.contacts import (
     AddressRecord,
     Contact,
@@ -40,7 +40,6 @@ REFUSED_RETRY_DELAY_S = 30.0
 POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
 HEALTH_EVENTS = "system,reporting,security"
 DTMF_EVENTS = "dtmf"
-BATCH = 32  # endpoints to ask about at once: many phones may register again at once
 NO_CONTACTS = "No Contacts found"  # an error of Asterisk's
 # The PBX compares an event's name, not its text.
 TRUSTED_EVENTS = (
@@ -61,6 +60,7 @@ class TrustedEvents:
         self._contacts = contacts
         self.is_leaving = False
         self.returned: dict[str, None] = {}  # phones to qualify
+        self.logged_in: set[str] = set()  # endpoints, as long as the connection lasts
 
     def on_event(self, event: Message) -> None:
         if event.event == "Shutdown":
@@ -72,6 +72,7 @@ class TrustedEvents:
 
     def _on_login(self, endpoint: str, address: str) -> None:
         self._health.on_login(endpoint)
+        self.logged_in.add(endpoint)
         if self._phones is not None:
             self._phones.on_login(endpoint, address)
         if self._contacts.is_away(endpoint):
@@ -92,7 +93,8 @@ class Watch:
         self._phones = phones
         self._wake = asyncio.Event()
         self._contacts = KnownContacts()
-        self._changed: dict[str, None] = {}  # endpoints to ask about
+        self._clock = asyncio.get_running_loop().time
+        self._changed = ChangedEndpoints(self._is_known, self._clock)
         self._open = AmiSession(self._on_open_event, self._wake.set, self._take)
         self._trusted_events: TrustedEvents | None = None
         self._trusted: AmiSession | None = None
@@ -150,23 +152,26 @@ class Watch:
     def _load(self, records: Sequence[AddressRecord], contacts: Sequence[Contact]) -> None:
         for endpoint in {each.endpoint: None for each in contacts}:
             own = [each for each in contacts if each.endpoint == endpoint]
-            self._report(endpoint, own, None)
+            self._report(endpoint, own)
         # the contacts of trunks are in no list
-        fixed = (each.name for each in records if each.is_fixed and is_name(each.name))
-        self._changed.update(dict.fromkeys(fixed))
+        for each in records:
+            if each.is_fixed and is_name(each.name):
+                self._changed.add(each.name)
         if self._phones is not None:
             self._phones.on_listed(records, contacts)
         self._wake.set()
 
     async def run(self) -> None:
         """Report what happens until a connection ends; raises OSError."""
-        clock, poll_s = asyncio.get_running_loop().time, 0.0
+        poll_s = 0.0
         while not self.is_lost:
-            if clock() >= poll_s:
+            if self._clock() >= poll_s:
                 await self._poll()
-                poll_s = clock() + POLL_INTERVAL_S
-            await wait_for_event(self._wake, poll_s - clock())
+                poll_s = self._clock() + POLL_INTERVAL_S
+            wait_s = min(poll_s - self._clock(), self._changed.wait_s)
+            await wait_for_event(self._wake, wait_s)
             self._wake.clear()
+            await self._qualify_returned()
             await self._ask_about_changes()
         raise ConnectionResetError("the connection ended")
 
@@ -187,7 +192,7 @@ class Watch:
 
     def _on_open_event(self, event: Message) -> None:
         if self._health is not None and (endpoint := changed_endpoint(event)):
-            self._changed[endpoint] = None
+            self._changed.add(endpoint)
             self._wake.set()
 
     def _take(self, data: bytes) -> bool:
@@ -205,35 +210,49 @@ class Watch:
         if self._health is not None and status["CoreCurrentCalls"].isdecimal():
             self._health.on_call_count(int(status["CoreCurrentCalls"]))
 
-    async def _ask_about_changes(self) -> None:
-        while self._trusted_events is not None and self._trusted_events.returned:
-            endpoint = next(iter(self._trusted_events.returned))
-            del self._trusted_events.returned[endpoint]
+    def _is_known(self, endpoint: str) -> bool:
+        logged_in = () if self._trusted_events is None else self._trusted_events.logged_in
+        return endpoint in logged_in or self._contacts.has(endpoint)
+
+    async def _qualify_returned(self) -> None:
+        if self._trusted_events is None:
+            return
+        returned, self._trusted_events.returned = self._trusted_events.returned, {}
+        for endpoint in returned:
             await _ask_leniently(self._open, "PJSIPQualify", endpoint)
-        while self._changed:
-            endpoints = list(islice(self._changed, BATCH))
-            for each in endpoints:
-                del self._changed[each]
-            answers = await asyncio.gather(
-                *(_ask_leniently(self._open, "PJSIPShowEndpoint", each) for each in endpoints)
-            )
+
+    async def _ask_about_changes(self) -> None:
+        if self._changed.is_round_due:
             await self._hear_logins()
-            for endpoint, lines in zip(endpoints, answers, strict=True):
-                self._report(endpoint, read_contacts(endpoint, lines), self._phones)
+            self._changed.begin_round()
+        changes = self._changed.take()
+        if not changes:
+            return
+        answers = await asyncio.gather(
+            *(_ask_leniently(self._open, "PJSIPShowEndpoint", each) for each, _ in changes)
+        )
+        await self._hear_logins()
+        for change, lines in zip(changes, answers, strict=True):
+            self._report_answer(change, lines)
 
     async def _hear_logins(self) -> None:
         """Wait for all logins that preceded a contact which the other connection has shown."""
         if self._trusted is not None:
             await self._trusted.ask("Ping")
 
-    def _report(
-        self, endpoint: str, contacts: Sequence[Contact], phones: PhoneListener | None
-    ) -> None:
-        for contact in self._contacts.update(endpoint, contacts):
-            if self._health is not None:
+    def _report_answer(self, change: Change, lines: Sequence[Message]) -> None:
+        endpoint, heard_s = change
+        waited_ms = round((self._clock() - heard_s) * 1000)
+        for contact in self._report(endpoint, read_contacts(endpoint, lines)):
+            if self._phones is not None:
+                self._phones.on_contact(contact, waited_ms)
+
+    def _report(self, endpoint: str, contacts: Sequence[Contact]) -> Sequence[Contact]:
+        changed = self._contacts.update(endpoint, contacts)
+        if self._health is not None:
+            for contact in (each for each in changed if each.uri):
                 self._health.on_contact(contact.endpoint, contact.uri, contact.is_reachable)
-            if phones is not None:
-                phones.on_contact(contact)
+        return changed
 
 
 async def _log_in(session: AmiSession, login: tuple[str, str], events: str) -> None:

@@ -84,8 +84,11 @@ class PhoneAddresses:
             if _LOGIN_OF_TAB.match(address):
                 self._proxies.add(found[0])
 
-    def on_contact(self, contact: Contact) -> None:
-        """Accept or refuse a contact that is new, has another status, or has been removed."""
+    def on_contact(self, contact: Contact, waited_ms: int) -> None:
+        """Accept or refuse a contact that is new, has another status, or has been removed.
+
+        An event has named its endpoint `waited_ms` ago.
+        """
         record, uri = contact.record, contact.uri
         if not record or self._is_ours(record):
             return
@@ -94,7 +97,7 @@ class PhoneAddresses:
             known.pop(uri, None)
         elif uri in known or uri in self._fixed.get(record, ()):
             known[uri] = contact.is_reachable
-        elif self._has_logged_in(record, uri):
+        elif self._has_logged_in(record, uri, waited_ms):
             self._replace(record, uri)
             known[uri] = contact.is_reachable
         elif self._is_listed:
@@ -193,9 +196,9 @@ class PhoneAddresses:
     def _is_ours(self, record: str) -> bool:
         return SUFFIX in record or self._is_trunk(f"{TECHNOLOGY}/{record}")
 
-    def _has_logged_in(self, record: str, uri: str) -> bool:
-        """Return whether a phone has just logged in from the address of a contact."""
-        address, since_ms = address_of_contact(uri), self._now_ms() - LOGIN_MS
+    def _has_logged_in(self, record: str, uri: str, waited_ms: int = 0) -> bool:
+        """Return whether a phone had just logged in from the address of a contact."""
+        address, since_ms = address_of_contact(uri), self._now_ms() - waited_ms - LOGIN_MS
         logins = self._logins.get(record, ())
         return any(at_ms >= since_ms and each == address for at_ms, each in logins)
 
@@ -205,11 +208,13 @@ class PhoneAddresses:
         Tabs log in as soon as a node is there again, perhaps before their logins are heard. They
         come from proxies, where no carrier is.
         """
+        address = address_of_contact(uri)
+        if address is None:
+            return False
         called = self._records.get(record, {}).values()
         if uri in called or uri in self._accepted.get(record, ()):
             return True
-        address = address_of_contact(uri)
-        is_proxied = _is_tab(uri) and address is not None and address[0] in self._proxies
+        is_proxied = _is_tab(uri) and address[0] in self._proxies
         return is_proxied or self._has_logged_in(record, uri)
 
     def _replace(self, record: str, uri: str) -> None:

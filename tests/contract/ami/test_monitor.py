@@ -12,6 +12,7 @@ from tests.harness.ami.fake_manager import (
     FakeManager,
     contact_status,
     dtmf,
+    end,
     login_of,
 )
 from tests.harness.ami.monitoring import RecordingListener, watching
@@ -35,7 +36,7 @@ async def test_a_look_tells_how_things_are() -> None:
         filters = ["Filter"] * 3
         assert manager.actions == [
             "Login", *filters, "Events", "Login", "PJSIPShowAors", "PJSIPShowContacts", "Ping",
-            "CoreStatus", "PJSIPShowEndpoint", "Ping",
+            "CoreStatus", "Ping", "PJSIPShowEndpoint", "Ping",
         ]  # fmt: skip
 
 
@@ -127,6 +128,13 @@ async def test_what_a_phone_forges(event: tuple[str, ...]) -> None:
         assert "MixMonitor" not in manager.actions
 
 
+def _via(*lines: str) -> str:
+    """Return a contact whose Via would be events."""
+    return contact_status(
+        "1001", "sip:b", "Unreachable", at=";@", via="\r\n".join(("[", *lines, "X: ]"))
+    )
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -135,18 +143,34 @@ async def test_what_a_phone_forges(event: tuple[str, ...]) -> None:
         contact_status("1001", "sip:b", "Unreachable") + "uri: sip:c\r\n",
         contact_status("1001", "sip:\nb", "Unreachable"),
         contact_status("1001", "sip:[a\r\n\r\nEvent: Shutdown\r\nX: ]", "Unreachable"),
+        _via("", "Event: ContactStatus", "EndpointName: 1001", ""),
+        _via("", "Event: ContactStatus", "EndpointName: 1002", ""),
+        _via("", *dtmf("Event: DTMFEnd", "DurationMs: 80"), ""),
+        _via("", "Event: RTCPSent", "Report0FractionLost: 64", "Report0IAJitter: 160", ""),
+        _via("", "Event: InvalidPassword", "Service: PJSIP", ""),
+        _via("", *end("EndpointDetail").splitlines(), "", "Event: ContactStatus",
+             "EndpointName: 1002", ""),
+        _via("Status: Reachable", "EventList: Complete", "", "Event: ContactStatus",
+             "EndpointName: 1002", ""),
     ],
-    ids=["of-another", "of-another-id", "twice", "line-feed", "empty-line"],
-)
+    ids=[
+        "of-another", "of-another-id", "twice", "line-feed", "empty-line",
+        "change", "change-of-another", "digit", "quality", "login", "end", "end-within",
+    ],
+)  # fmt: skip
 async def test_what_a_phone_forges_in_an_answer(line: str) -> None:
-    """A damaged contact is none, and the others count."""
+    """A damaged contact is none, and the others count; nothing in an answer is an event."""
     good = contact_status("1001", "sip:good", "Unreachable", at=";@")
     async with watched() as (manager, listener):
+        await until(lambda: ("trunk", TRUNK, False) in listener.calls)
+        before = len(listener.calls)
         manager.contacts["1001"] = [line, good]
         manager.send_event("Event: ContactStatus", "EndpointName: 1001")
         await until(lambda: ("1001", "sip:good", False) in listener.calls)
-        named = [each for each in listener.calls if isinstance(each, tuple) and "1001" in each]
-        assert named == [("1001", "sip:good", False)]
+        manager.send_event("Event: ContactStatus", "EndpointName: last")
+        await until(lambda: "last" in manager.queried)
+        assert listener.calls[before:] == [("1001", "sip:good", False)]
+        assert manager.queried == ["trunk", "1001", "last"]
 
 
 async def test_an_answer_that_is_no_list_is_an_error() -> None:

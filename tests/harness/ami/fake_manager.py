@@ -17,11 +17,12 @@ def end(name: str) -> str:
     return f"Event: {name}Complete\r\nEventList: Complete\r\nListItems: 1\r\n"
 
 
-def contact_status(name: str, uri: str, status: str, at: str = "@@") -> str:
-    """Return a line of the answer about an endpoint."""
+def contact_status(name: str, uri: str, status: str, at: str = "@@", via: str = "a") -> str:
+    """Return a line of the answer about an endpoint; the phone has sent `uri` and `via`."""
     number = hashlib.md5(uri.encode(), usedforsecurity=False).hexdigest()
     return (
-        f"Event: ContactStatusDetail\r\nAOR: {name}\r\nURI: {uri}\r\nStatus: {status}\r\n"
+        f"Event: ContactStatusDetail\r\nAOR: {name}\r\nURI: {uri}\r\n"
+        f"ViaAddress: {via}:5060\r\nStatus: {status}\r\n"
         f"EndpointName: {name}\r\nID: {name}{at}{number}\r\n"
     )
 

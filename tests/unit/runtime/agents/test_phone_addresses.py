@@ -34,9 +34,12 @@ class Scene:
         )
         self.addresses.on_listed([], [])
 
-    def status(self, uri: str, *, is_reachable: bool | None = True, name: str = "1001") -> None:
+    def status(
+        self, uri: str, *, is_reachable: bool | None = True, name: str = "1001", waited_ms: int = 0
+    ) -> None:
         """Report the status of a contact."""
-        self.addresses.on_contact(Contact(name, uri, is_reachable, contact_id(name, uri), name))
+        contact = Contact(name, uri, is_reachable, contact_id(name, uri), name)
+        self.addresses.on_contact(contact, waited_ms)
 
     def logs_in(self, *uris: str, at: str = FROM) -> None:
         """Register contacts from an address."""
@@ -125,6 +128,14 @@ async def test_a_login_is_good_for_a_moment(scene: Scene) -> None:
     assert not scene.called
 
 
+async def test_an_answer_that_comes_late(scene: Scene) -> None:
+    """A login is as old as it was when the node spoke of the contact."""
+    scene.logs_in()
+    scene.clock.pass_ms(LOGIN_MS + 1)
+    scene.status(OWN, waited_ms=1)
+    await scene.calls(OWN)
+
+
 async def test_a_phone_that_moves_is_called_at_its_new_address(scene: Scene) -> None:
     """Only there: one login has one contact."""
     scene.logs_in(OWN)
@@ -172,6 +183,13 @@ async def test_a_phone_that_registers_before_the_list_stays(scene: Scene) -> Non
     await scene.calls(OWN)
 
 
+async def test_a_contact_that_cannot_be_read_is_deleted(scene: Scene) -> None:
+    """Also if the phone has a record without a contact."""
+    unreadable = Contact("1001", "", True, contact_id("1001", ""), "1001")
+    scene.addresses.on_listed([AddressRecord("1001~", (), is_fixed=True)], [unreadable])
+    await scene.deletes("")
+
+
 async def test_a_phone_whose_record_was_not_written_stays(scene: Scene) -> None:
     """The node stopped before that: its login was heard, and is not repeated."""
     scene.addresses.on_login("1001", FROM)
@@ -206,7 +224,7 @@ async def test_a_list_that_comes_while_a_record_is_deleted() -> None:
     pbx.addresses.on_listed([AddressRecord("1001~", (OWN,), is_fixed=True)], [])
     await until(lambda: RECORD not in pbx.objects, what="the deletion")
     pbx.addresses.on_login("1001", FROM)
-    pbx.addresses.on_contact(Contact("1001", OWN, True, contact_id("1001", OWN), "1001"))
+    pbx.addresses.on_contact(Contact("1001", OWN, True, contact_id("1001", OWN), "1001"), 0)
     await until(lambda: RECORD in pbx.objects, what="the record")
     await cancel_all([task])
 
