@@ -16,7 +16,8 @@ from tests.harness.phones.digest_login import Login, authorization, register_req
 from tests.harness.until import MAX_WAIT_S
 
 COMMAND = "x\n\nAction: DBPut\nFamily: forged\nKey: a\nVal: b\n"
-_LONG = f'"{"y" * 5_000}" '  # the header rules do not match what is longer than 4 KB
+LONG = "y" * 5_000  # the header rules do not match what is longer than 4 KB
+_LONG = f'"{LONG}" '
 _LINE = "\r\n"
 
 
@@ -44,6 +45,11 @@ def forgeries_within(phone: str, carrier: str) -> Iterator[str]:
     yield f"{_LINE}ContactStatus: x{_LINE}X: "
 
 
+def via_of(forgery: str, name: str = "") -> str:
+    """Return the host and port of a Via header, whose host is the forgery."""
+    return f"[{name}{forgery}]:5060"
+
+
 def contact_of(forgery: str, name: str = "") -> str:
     """Return the end of a Contact header with a second contact, whose host is the forgery."""
     return f">;expires=0, {name}<sip:x@[a{forgery}]:5060"
@@ -53,10 +59,14 @@ async def send_forgeries(pbx: Pbx, login: Login, carrier: str, target: str) -> l
     """Send all; return the status of each final response."""
     found = [await _send_stranger(pbx)]
     within = [*forgeries_within(login.agent, carrier)]
-    short = [contact_of(each) for each in (*forgeries(login.agent, carrier, target), *within)]
-    found += [await try_login(pbx, replace(login, parameters=each)) for each in short]
+    short = [*forgeries(login.agent, carrier, target), *within]
+    for each in short:
+        found.append(await try_login(pbx, replace(login, parameters=contact_of(each))))
+        found.append(await try_login(pbx, replace(login, via=via_of(each))))
     longer = [contact_of(each, _LONG) for each in within]
-    return found + [await _register(pbx, replace(login, parameters=each)) for each in longer]
+    found += [await _register(pbx, replace(login, parameters=each)) for each in longer]
+    longer = [via_of(each, LONG) for each in short]
+    return found + [await try_login(pbx, replace(login, via=each)) for each in longer]
 
 
 async def _send_stranger(pbx: Pbx) -> int:

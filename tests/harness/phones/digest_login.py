@@ -19,7 +19,7 @@ class Login(Struct, frozen=True):
     """What a phone sends; `response` replaces the right answer to the challenge.
 
     `username` is that of the digest, by default the agent; `to` whose address it registers. The
-    contact ends with `parameters`; `headers` are more of them.
+    contact ends with `parameters`; `headers` are more of them; `via` replaces the address in Via.
     """
 
     agent: str
@@ -32,6 +32,7 @@ class Login(Struct, frozen=True):
     to: str = ""
     parameters: str = ""
     headers: tuple[str, ...] = ()
+    via: str = ""
 
 
 class _Answers(asyncio.DatagramProtocol):
@@ -52,7 +53,7 @@ async def try_login(pbx: Pbx, login: Login) -> int:
     call_id = login.call_id or secrets.token_hex(8)
     try:
         address = f"{login.host}:{port}"
-        contact, via = address + login.parameters, f"UDP {address}"
+        contact, via = address + login.parameters, f"UDP {login.via or address}"
         udp.sendto(register_request(pbx, login, via, contact, call_id).encode(**BYTES))
         async with asyncio.timeout(MAX_WAIT_S):
             first = await answers.received.get()
