@@ -1,14 +1,14 @@
-"""The endpoints to ask about, in rounds.
+"""The endpoints to ask about, each at most once in a round.
 
 A phone chooses how often an event names its endpoint, and can forge events that name any other. So
-each endpoint has one question in a round, however many events name it, and those that are known to
-be there come first: names that are not are limited.
+an endpoint that has had its question waits for the next round, and those that are known to be there
+come first: other names are limited.
 """
 
 from collections import deque
 from collections.abc import Callable, Sequence
 
-ROUND_S = 0.25  # at least: a phone that has just registered is called that much later
+ROUND_S = 0.25
 BATCH = 32  # endpoints to ask about at once: many phones may register again at once
 MAX_UNKNOWN = 1_000  # names in a round, such as that of a trunk which has just been configured
 
@@ -16,37 +16,49 @@ Change = tuple[str, float]  # endpoint, and when an event first named it
 
 
 class ChangedEndpoints:
-    """Collects names while a round lasts; `is_known` says that an endpoint is there."""
+    """Collects the names in events; `is_known` says that an endpoint is there."""
 
     def __init__(self, is_known: Callable[[str], bool], clock: Callable[[], float]) -> None:
         self._is_known = is_known
         self._clock = clock
-        self._next: dict[str, float] = {}
-        self._round: deque[Change] = deque()
-        self._begins_s = 0.0  # when the next round may begin
+        self._named: dict[str, float] = {}
+        self._queue: deque[Change] = deque()
+        self._of_round: set[str] = set()  # have had their question
+        self._unknown = 0  # of them
+        self._ends_s = 0.0  # the round
 
     @property
     def wait_s(self) -> float:
         """Return the time until there is something to ask, which may be infinite."""
-        if self._round:
+        if self._queue or self.is_due:
             return 0.0
-        return max(0.0, self._begins_s - self._clock()) if self._next else float("inf")
+        return max(0.0, self._ends_s - self._clock()) if self._named else float("inf")
 
     @property
-    def is_round_due(self) -> bool:
-        return not self._round and self.wait_s == 0
+    def is_due(self) -> bool:
+        """Return whether names wait that may be put into the queue, which is empty."""
+        if self._queue:
+            return False
+        is_over = self._clock() >= self._ends_s
+        return bool(self._named) and (is_over or not self._named.keys() <= self._of_round)
 
     def add(self, endpoint: str) -> None:
-        self._next.setdefault(endpoint, self._clock())
+        self._named.setdefault(endpoint, self._clock())
 
-    def begin_round(self) -> None:
-        """Begin a round with what has been collected."""
-        changes, self._next = self._next.items(), {}
-        unknown = [each for each in changes if not self._is_known(each[0])]
-        self._round.extend(each for each in changes if self._is_known(each[0]))
-        self._round.extend(unknown[:MAX_UNKNOWN])
-        self._begins_s = self._clock() + ROUND_S
+    def enqueue(self) -> None:
+        """Put names into the queue, all but those that have had their question."""
+        if self._clock() >= self._ends_s:
+            self._of_round, self._unknown = set(), 0
+            self._ends_s = self._clock() + ROUND_S
+        new = {name: at for name, at in self._named.items() if name not in self._of_round}
+        self._named = {name: at for name, at in self._named.items() if name in self._of_round}
+        known = [each for each in new.items() if self._is_known(each[0])]
+        unknown = [each for each in new.items() if not self._is_known(each[0])]
+        unknown = unknown[: MAX_UNKNOWN - self._unknown]
+        self._unknown += len(unknown)
+        self._queue.extend((*known, *unknown))
+        self._of_round.update(name for name, _ in self._queue)
 
     def take(self) -> Sequence[Change]:
-        """Return the next endpoints of the round."""
-        return [self._round.popleft() for _ in range(min(BATCH, len(self._round)))]
+        """Return the next endpoints of the queue."""
+        return [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]

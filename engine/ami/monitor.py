@@ -222,9 +222,9 @@ class Watch:
             await _ask_leniently(self._open, "PJSIPQualify", endpoint)
 
     async def _ask_about_changes(self) -> None:
-        if self._changed.is_round_due:
+        if self._changed.is_due:
             await self._hear_logins()
-            self._changed.begin_round()
+            self._changed.enqueue()
         changes = self._changed.take()
         if not changes:
             return

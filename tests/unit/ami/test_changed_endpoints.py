@@ -14,9 +14,9 @@ class Clock:
 
 
 def _round(changed: ChangedEndpoints) -> list[str]:
-    """Return the names of a whole round."""
-    if changed.is_round_due:
-        changed.begin_round()
+    """Return all names in the queue."""
+    if changed.is_due:
+        changed.enqueue()
     names: list[str] = []
     while batch := changed.take():
         assert len(batch) <= BATCH
@@ -35,9 +35,11 @@ def test_an_endpoint_is_in_a_round_once() -> None:
     clock.now_s += ROUND_S / 2
     changed.add("1001")
     assert (_round(changed), changed.wait_s) == ([], ROUND_S / 2)
+    changed.add("1002")
+    assert (_round(changed), changed.wait_s) == (["1002"], ROUND_S / 2)
     clock.now_s += ROUND_S / 2
-    assert changed.is_round_due
-    changed.begin_round()
+    assert changed.is_due
+    changed.enqueue()
     assert changed.take() == [("1001", 100.0)]
 
 
@@ -53,3 +55,5 @@ def test_names_of_no_endpoint_come_last_and_are_limited() -> None:
     assert names_of_round[: len(known)] == known
     assert len(names_of_round) == len(known) + MAX_UNKNOWN
     assert changed.wait_s == float("inf")
+    changed.add("y")
+    assert _round(changed) == []
