@@ -63,10 +63,11 @@ async def send_forgeries(pbx: Pbx, login: Login, carrier: str, target: str) -> l
     for each in short:
         found.append(await try_login(pbx, replace(login, parameters=contact_of(each))))
         found.append(await try_login(pbx, replace(login, via=via_of(each))))
-    longer = [contact_of(each, _LONG) for each in within]
-    found += [await _register(pbx, replace(login, parameters=each)) for each in longer]
     longer = [via_of(each, LONG) for each in short]
-    return found + [await try_login(pbx, replace(login, via=each)) for each in longer]
+    found += [await try_login(pbx, replace(login, via=each)) for each in longer]
+    # last: a call to the address of a connection that has ended fails at once
+    longer = [contact_of(each, _LONG) for each in within]
+    return found + [await _register(pbx, replace(login, parameters=each)) for each in longer]
 
 
 async def _send_stranger(pbx: Pbx) -> int:
