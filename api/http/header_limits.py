@@ -216,6 +216,9 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._clear_deadline()
         self._start_body_period()
         super().on_headers_complete()
+        if self.parser.should_upgrade() and not self._should_upgrade():
+            # Its body would be read as the next request, which a proxy may not have seen.
+            self.cycle.keep_alive = False
         self._is_in_body = True
 
     def on_chunk_header(self) -> None:

@@ -126,6 +126,21 @@ async def test_pipelined_requests_are_served_in_turn() -> None:
         writer.close()
 
 
+async def test_a_body_behind_an_upgrade_is_no_request() -> None:
+    """A proxy that passes `Upgrade` on has taken it for a body."""
+    upgrade = b"Connection: upgrade\r\nUpgrade: h2c\r\n"
+    head = HEAD.replace(b"\r\n\r\n", b"\r\n" + upgrade + b"\r\n").replace(b"1000000", b"100")
+    async with service() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head)
+        await writer.drain()
+        async with asyncio.timeout(MAX_WAIT_S):
+            assert b"200 OK" in await reader.readuntil(b"here")
+        writer.write(REQUEST)
+        assert await is_closed(reader)
+        writer.close()
+
+
 @pytest.mark.parametrize("next_ones", [REQUEST * (MAX_QUEUED + 1), b"FOO\r\n\r\n"])
 async def test_a_queue_of_requests_ends(next_ones: bytes) -> None:
     """Too many, or no request: none gets the response of another one, and the first one ends."""
