@@ -1,14 +1,15 @@
-"""The endpoints to ask about, each at most once in a round.
+"""The endpoints to ask about, each a few times in a round.
 
 A phone chooses how often an event names its endpoint, and can forge events that name any other. So
-an endpoint that has had its question waits for the next round, and those that are known to be there
-come first: other names are limited.
+an endpoint that has had its questions waits for the next round, and those that are known to be
+there come first: other names are limited.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 ROUND_S = 0.25
+QUESTIONS = 4  # about an endpoint in a round: the tabs of an agent register at once
 BATCH = 32  # endpoints to ask about at once: many phones may register again at once
 MAX_UNKNOWN = 1_000  # names in a round, such as that of a trunk which has just been configured
 
@@ -23,7 +24,7 @@ class ChangedEndpoints:
         self._clock = clock
         self._named: dict[str, float] = {}
         self._queue: deque[Change] = deque()
-        self._of_round: set[str] = set()  # have had their question
+        self._of_round = Counter[str]()  # questions
         self._unknown = 0  # of them
         self._ends_s = 0.0  # the round
 
@@ -40,18 +41,19 @@ class ChangedEndpoints:
         if self._queue:
             return False
         is_over = self._clock() >= self._ends_s
-        return bool(self._named) and (is_over or not self._named.keys() <= self._of_round)
+        return bool(self._named) and (is_over or not all(map(self._is_asked, self._named)))
 
     def add(self, endpoint: str) -> None:
         self._named.setdefault(endpoint, self._clock())
 
     def enqueue(self) -> None:
-        """Put names into the queue, all but those that have had their question."""
+        """Put names into the queue, all but those that have had their questions."""
         if self._clock() >= self._ends_s:
-            self._of_round, self._unknown = set(), 0
+            self._of_round.clear()
+            self._unknown = 0
             self._ends_s = self._clock() + ROUND_S
-        new = {name: at for name, at in self._named.items() if name not in self._of_round}
-        self._named = {name: at for name, at in self._named.items() if name in self._of_round}
+        new = {name: at for name, at in self._named.items() if not self._is_asked(name)}
+        self._named = {name: at for name, at in self._named.items() if self._is_asked(name)}
         known = [each for each in new.items() if self._is_known(each[0])]
         unknown = [each for each in new.items() if not self._is_known(each[0])]
         unknown = unknown[: MAX_UNKNOWN - self._unknown]
@@ -62,3 +64,6 @@ class ChangedEndpoints:
     def take(self) -> Sequence[Change]:
         """Return the next endpoints of the queue."""
         return [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+
+    def _is_asked(self, name: str) -> bool:
+        return self._of_round[name] >= QUESTIONS
