@@ -62,6 +62,12 @@ async def test_presence_is_restored_after_an_outage(sales7: Lab) -> None:
     await sales7.ensure_running()
     await wait_for_presence(sales7, "online")  # Asterisk keeps registrations
 
+    async def is_heard() -> bool:
+        nodes = (await sales7.engine.rpc("GET", "/nodes"))["nodes"]
+        return all(each.get("amiConnected") for each in nodes)
+
+    await until(is_heard, what="the manager interface, without which a new phone is not called")
+
 
 async def test_an_agent_is_called_at_the_directory_endpoint(sales7: Lab) -> None:
     """Agent sales7 is called at endpoint 1002, and is busy during the call."""
