@@ -243,8 +243,8 @@ def server(
             host=settings.api_host,
             port=settings.api_port,
             loop="none",  # it runs already
-            http=partial(protocol, limits=limits),  # type: ignore[arg-type]  # makes protocols
-            ws=websocket,  # type: ignore[arg-type]  # makes protocols, too
+            http=partial(protocol, limits=limits),  # type: ignore[arg-type]  # uvicorn only calls it
+            ws=websocket,  # type: ignore[arg-type]  # uvicorn only calls it
             lifespan="off",
             access_log=False,
             log_config=None,

@@ -135,9 +135,9 @@ class Database:
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """Yield a connection with a transaction, committed unless the context raises."""
         async with self._turn(self._writers), self._engine.connect() as connection:
-            connection = await connection.execution_options(writes=True)  # noqa: PLW2901 - the same
-            async with connection.begin():
-                yield connection
+            writer = await connection.execution_options(writes=True)
+            async with writer.begin():
+                yield writer
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
@@ -150,9 +150,9 @@ class Database:
                 options: dict[str, Any] = {"snapshot": True}
                 if not self.is_sqlite:
                     options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-                connection = await connection.execution_options(**options)  # noqa: PLW2901 - the same
-                async with connection.begin():
-                    yield connection
+                reader = await connection.execution_options(**options)
+                async with reader.begin():
+                    yield reader
 
     @asynccontextmanager
     async def _turn(self, turns: FairTurns) -> AsyncIterator[None]:

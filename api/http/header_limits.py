@@ -133,7 +133,7 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().on_response_complete()
         self.flow.resume_reading()  # the queue may be empty now
 
-    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - BufferedProtocol's
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - its name is asyncio's
         """See asyncio.BufferedProtocol: limit what is read, and parsed, at once."""
         self._buffer = bytearray(READ_BYTES)
         return self._buffer

@@ -9,7 +9,8 @@ MAX_FRAMES_OF_ACCOUNT = 5_000  # of all its websockets, also of those that have 
 OWN_FRAMES = 50  # of one websocket, whatever the others of its account send
 WINDOW_S = 10.0
 FRAME_BYTES = 2_048  # a larger frame counts as several
-_MASK_BYTES = 4  # RFC 6455, section 5.2
+_HEAD_BYTES = 2  # flags and type, mask and length: RFC 6455, section 5.2
+_MASK_BYTES = 4
 _EXTENDED_BYTES = {126: 2, 127: 8}  # of a length that is not in the first two bytes
 
 
@@ -38,16 +39,17 @@ class FrameCounter:
 
 def _frame_bytes(data: bytes, at: int) -> int:
     """Return the size of the frame that begins at a place; 0: not all of its head is there."""
-    head = data[at : at + 2]
-    if len(head) < 2:  # noqa: PLR2004 - flags and type, mask and length
+    head = data[at : at + _HEAD_BYTES]
+    if len(head) < _HEAD_BYTES:
         return 0
     length = head[1] & 0x7F
     extended = _EXTENDED_BYTES.get(length, 0)
-    if len(data) - at < 2 + extended:
+    end = at + _HEAD_BYTES + extended
+    if len(data) < end:
         return 0
     if extended:
-        length = int.from_bytes(data[at + 2 : at + 2 + extended])
-    return 2 + extended + (_MASK_BYTES if head[1] & 0x80 else 0) + length
+        length = int.from_bytes(data[end - extended : end])
+    return _HEAD_BYTES + extended + (_MASK_BYTES if head[1] & 0x80 else 0) + length
 
 
 class FrameShares:

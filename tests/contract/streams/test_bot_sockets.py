@@ -159,7 +159,7 @@ async def test_a_message_is_too_large(answer: bytes | None) -> None:
 async def test_a_bot_that_floods_does_not_flood_the_log(
     flood: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It sends pings, or what is no frame, and is gone before they are answered."""
+    """It sends pings, or bytes that are not a frame, and leaves before they are answered."""
 
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await accept(reader, writer)

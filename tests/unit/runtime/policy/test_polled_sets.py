@@ -42,7 +42,7 @@ class DrainedInStore(MemoryStore):
 
 @asynccontextmanager
 async def running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Poll while the context lasts."""
+    """Poll while the context lasts, in virtual time."""
     task = asyncio.create_task(work)
     await asyncio.sleep(0.1)
     yield
