@@ -41,7 +41,7 @@ class ChangedEndpoints:
         if self._queue:
             return False
         is_over = self._clock() >= self._ends_s
-        return bool(self._named) and (is_over or not all(map(self._is_asked, self._named)))
+        return bool(self._named) and (is_over or not all(map(self._is_exhausted, self._named)))
 
     def add(self, endpoint: str) -> None:
         self._named.setdefault(endpoint, self._clock())
@@ -52,8 +52,8 @@ class ChangedEndpoints:
             self._of_round.clear()
             self._unknown = 0
             self._ends_s = self._clock() + ROUND_S
-        new = {name: at for name, at in self._named.items() if not self._is_asked(name)}
-        self._named = {name: at for name, at in self._named.items() if self._is_asked(name)}
+        new = {name: at for name, at in self._named.items() if not self._is_exhausted(name)}
+        self._named = {name: at for name, at in self._named.items() if self._is_exhausted(name)}
         known = [each for each in new.items() if self._is_known(each[0])]
         unknown = [each for each in new.items() if not self._is_known(each[0])]
         unknown = unknown[: MAX_UNKNOWN - self._unknown]
@@ -65,5 +65,5 @@ class ChangedEndpoints:
         """Return the next endpoints of the queue."""
         return [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
 
-    def _is_asked(self, name: str) -> bool:
+    def _is_exhausted(self, name: str) -> bool:
         return self._of_round[name] >= QUESTIONS
