@@ -8,8 +8,8 @@ and RTCP uses the next one.
 
 import fcntl
 import os
+from collections import deque
 from functools import cache
-from itertools import cycle
 from pathlib import Path
 from typing import IO
 
@@ -31,8 +31,8 @@ class PortBlock:
     def __init__(self) -> None:
         index, self._lock = reserve_block(lock_folder(LOCKS))
         size, media_size = len(PORTS) // BLOCKS, len(MEDIA_PORTS) // BLOCKS // 4 * 4
-        self.turns = cycle(PORTS[index * size : (index + 1) * size])
-        self.media_turns = cycle(MEDIA_PORTS[index * media_size : (index + 1) * media_size : 4])
+        self.ports = deque(PORTS[index * size : (index + 1) * size])
+        self.media_ports = deque(MEDIA_PORTS[index * media_size : (index + 1) * media_size : 4])
 
 
 def lock_folder(parent: Path) -> Path:
@@ -59,15 +59,31 @@ _block = cache(PortBlock)
 
 def free_port() -> int:
     """Return a port that is free on 127.0.0.1 for TCP and UDP."""
-    return free_ports(1)[0]
+    return _next_free(_block().ports)
 
 
 def free_ports(count: int) -> list[int]:
     """Return `count` different ports, each free on 127.0.0.1 for TCP and UDP."""
-    turns = _block().turns
-    return [next(port for port in turns if is_free(port)) for _ in range(count)]
+    return [free_port() for _ in range(count)]
+
+
+def reserved_port() -> int:
+    """Return a free port for a server that comes and goes: it is not handed out again."""
+    port = free_port()
+    _block().ports.remove(port)
+    return port
 
 
 def media_port() -> int:
     """Return a free port for media; the three ports above it are reserved, too."""
-    return next(port for port in _block().media_turns if is_free(port))
+    return _next_free(_block().media_ports)
+
+
+def _next_free(ports: deque[int]) -> int:
+    """Return the next port that is free, and have its turn end."""
+    for _ in range(len(ports)):
+        port = ports[0]
+        ports.rotate(-1)
+        if is_free(port):
+            return port
+    raise RuntimeError("none of this process's test ports is free")
