@@ -56,3 +56,9 @@ def encode_csv(rows: Iterable[Sequence[Any]]) -> bytes:
 def encode_escaped_csv(rows: Iterable[Iterable[str]]) -> bytes:
     """Encode rows as CSV, with formulas escaped."""
     return encode_csv([escape_formula(cell) for cell in row] for row in rows)
+
+
+def decode_escaped_csv(text: str) -> list[list[str]]:
+    """Return the rows that `encode_escaped_csv` was given."""
+    rows = csv.reader(io.StringIO(text, newline=""))
+    return [[*map(unescape_formula, row)] for row in rows]

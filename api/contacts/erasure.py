@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
+from api.common.csv_injection import decode_escaped_csv
 from api.contacts.list_store import adjust_contact_count
 from api.contacts.tables import contact_tags, contacts, files, imports, list_tags, lists, rejects
 from api.contacts.tags.store import TagReplacementJob, TagStore
@@ -100,7 +101,7 @@ class ContactErasure(Struct, frozen=True):
         found = [
             (job_id, line)
             for job_id, line, cells in await self.database.rows(of_account)
-            if matcher.is_in_json(cells.encode())
+            if any(matcher.is_in(cell) for row in decode_escaped_csv(cells) for cell in row)
         ]
         for job_id, line in found:
             is_it = (rejects.c.job_id == job_id, rejects.c.line == line)

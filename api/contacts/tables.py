@@ -148,5 +148,5 @@ rejects = sa.Table(
     sa.Column("job_id", sa.ForeignKey(imports.c.job_id, ondelete="CASCADE"), primary_key=True),
     sa.Column("line", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("reason", Text(256), nullable=False),
-    sa.Column("cells", sa.Text, nullable=False),  # as JSON
+    sa.Column("cells", sa.Text, nullable=False),  # as CSV, with formulas escaped
 )

@@ -10,8 +10,6 @@ from collections.abc import AsyncIterator
 from itertools import chain, count
 from typing import BinaryIO, cast
 
-import msgspec
-
 from api.common.csv_injection import encode_escaped_csv
 from api.contacts.imports.reader.messages import RejectedRow
 
@@ -51,8 +49,6 @@ async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
 
 
 def _write(file: BinaryIO, rejects: list[RejectedRow]) -> None:
-    file.write(encode_escaped_csv([str(each.line), each.reason, *_cells(each)] for each in rejects))
-
-
-def _cells(reject: RejectedRow) -> list[str]:
-    return msgspec.json.decode(reject.cells, type=list[str])
+    for each in rejects:
+        first = encode_escaped_csv([[str(each.line), each.reason]]).removesuffix(b"\r\n")
+        file.write(b"%b,%b\r\n" % (first, each.cells.encode()))

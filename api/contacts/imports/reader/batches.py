@@ -13,7 +13,7 @@ from api.contacts.imports.reader.messages import (
     RejectedRow,
 )
 from api.contacts.imports.reader.open import open_rows
-from api.contacts.imports.reader.row_parser import InvalidRow, ParsedContact, RowParser, cells_json
+from api.contacts.imports.reader.row_parser import InvalidRow, ParsedContact, RowParser, cells_csv
 from api.contacts.search_keys import normalize
 
 
@@ -42,7 +42,7 @@ def _batch(parser: RowParser, rows: Iterator[FileRow], done: int, *, merge: bool
         try:
             contact = parser.parse(row)
         except InvalidRow as error:
-            rejects.append(RejectedRow(row.line, str(error)[:256], cells_json(row)))
+            rejects.append(RejectedRow(row.line, str(error)[:256], cells_csv(row)))
             continue
         earlier = contacts.setdefault(contact.number, contact)
         if earlier is not contact:

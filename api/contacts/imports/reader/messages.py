@@ -88,7 +88,7 @@ class RejectedRow(Struct, frozen=True, array_like=True):
 
     line: int
     reason: str
-    cells: str  # as JSON
+    cells: str  # as CSV, with formulas escaped
 
 
 class Batch(Struct, frozen=True, tag="batch", array_like=True):

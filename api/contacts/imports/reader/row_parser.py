@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from api.common.csv_injection import encode_escaped_csv
 from api.contacts.imports.reader.messages import MAX_ROW_CHARS, Fields, FileRow
 from wire.decoding import patterns
 from wire.decoding.email_address import email_address
@@ -95,15 +96,18 @@ class RowParser:
         return cells
 
 
-def cells_json(row: FileRow) -> str:
-    """Encode a row's cells as JSON, truncated, without characters that a database rejects."""
+def cells_csv(row: FileRow) -> str:
+    """Encode a row's cells as CSV, with formulas escaped, truncated, and fit for a database.
+
+    Here, and not for each download: to escape a cell takes time.
+    """
     cells, left = [], MAX_REJECTED_CHARS
     for cell in row.cells:
         cells.append(_CONTROLS.sub(REPLACED, cell[:left]))
         left -= len(cells[-1])
         if left <= 0:
             break
-    return msgspec.json.encode(cells).decode()
+    return encode_escaped_csv([cells]).decode().removesuffix("\r\n")
 
 
 def _text(cells: list[str], position: int | None, name: str, max_chars: int) -> str | None:

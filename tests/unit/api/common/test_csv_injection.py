@@ -4,7 +4,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from api.common.csv_injection import escape_formula, unescape_formula
+from api.common.csv_injection import (
+    decode_escaped_csv,
+    encode_escaped_csv,
+    escape_formula,
+    unescape_formula,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +51,7 @@ def test_formulas(given: object, written: object) -> None:
 def test_an_escaped_text_is_taken_back(text: str) -> None:
     """An export that is imported again has the texts that it was made of."""
     assert unescape_formula(escape_formula(text)) == text
+    assert decode_escaped_csv(encode_escaped_csv([[text, "a"]]).decode()) == [[text, "a"]]
 
 
 @pytest.mark.parametrize("text", ["'t Veld", "'+4722222222", "Rock 'n' Roll; 'x'", "O'Brien", "'"])
