@@ -1,6 +1,6 @@
 """The audit trail: rows that are only added, in groups, and pages of them.
 
-The database refuses to change or delete a row (migrations 0023 and 0024).
+The database refuses to change or delete a row (triggers of migration 0001).
 
 Entries wait in memory for a moment, so that a request does not wait for its row. Each is in the log
 of requests, too: one that a crash loses is not lost for an operator.

@@ -28,7 +28,7 @@ lists = sa.Table(
     sa.Column(
         "contacts", sa.BigInteger, nullable=False
     ),  # their number; every insert and delete updates it
-    # Of its contacts' texts and tags; triggers count them (migrations 0037 and 0039).
+    # Of its contacts' texts and tags; triggers count them (migration 0001).
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("created_ms", Millis, nullable=False),
     sa.Column("updated_ms", Millis, nullable=False),

@@ -20,10 +20,9 @@ from wire.decoding.messages import decode_message
 
 
 class _Phone(Struct, frozen=True):
-    """Whose password it is; engines of earlier versions have marked what they removed."""
+    """Whose password it is."""
 
     agent_id: str = ""
-    is_removed: bool = False
 
 
 class _Logins(Struct, frozen=True):
@@ -125,7 +124,7 @@ class AgentStore(DocumentStore):
         for row in (await connection.execute(query)).mappings():
             phone = msgspec.json.decode(self._writer.document(row).body, type=_Phone)
             is_own = (row["account_id"], phone.agent_id) == (account_id, agent_id)
-            if not is_own and not phone.is_removed:
+            if not is_own:
                 raise Conflict(
                     f"{TECHNOLOGY}/{phone_id} is another agent's phone", "endpoint_taken"
                 )

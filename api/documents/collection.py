@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import Conflict, NotFound, PreconditionFailed
 from api.db.database import Database
-from api.documents.cipher import DocumentCipher, UnreadableDocument
+from api.documents.cipher import DocumentCipher
 from api.documents.document import SECRET_KINDS, Document, Kind
 from api.documents.summary import summary_of
 from api.documents.tables import collections, documents
@@ -166,8 +166,6 @@ class CollectionWriter(Struct, frozen=True):
     def summary(self, row: RowMapping) -> Document:
         """Return a document with its summary as the body; raises UnreadableDocument."""
         account_id, kind, doc_id = row["account_id"], row["kind"], row["id"]
-        if row["summary"] is None:
-            raise UnreadableDocument("API requests of an earlier version are being converted")
         body = self.cipher.decrypt(_summary_place(place(account_id, kind, doc_id)), row["summary"])
         return Document(account_id, kind, doc_id, row["version"], body, row["changed_ms"])
 

@@ -18,7 +18,6 @@ from api.documents.transfer import MAX_BATCH_CHANGES, DocumentTransfer
 from api.engine_client import EngineClient
 from wire.documents.versioned import (
     AccountNames,
-    AdoptedDocuments,
     DocumentChecksums,
     DocumentKind,
     DocumentVersions,
@@ -82,13 +81,6 @@ class DocumentComparison:
         self._report = report
         self._sent: dict[CollectionKey, int] = {}
         self._retries: dict[CollectionKey, _Retry] = {}
-
-    async def adopt(self, accounts: Sequence[str]) -> None:
-        """Let engines give versions to documents that were stored before there were any."""
-        names = AccountNames(tuple(accounts))
-        found = await self._engine.request(AdoptedDocuments, "POST", "/documents/adopt", names)
-        if found.count:
-            log.info("documents without versions", count=found.count)
 
     async def send_changes(self, account_id: str) -> None:
         """Send what has changed since the last time; raises ApiError."""

@@ -38,7 +38,7 @@ class DocumentSync:
         self._comparison = comparison
         self._now_ms = now_ms
         self._last_account = ""
-        self._is_adopting = True  # until all accounts were compared once
+        self._has_compared_all = False
         self._maintenance_ms = 0
         self._changed: set[str] = set()
         self._wakeup = asyncio.Event()
@@ -62,7 +62,7 @@ class DocumentSync:
         while True:
             due_s = loop.time() + interval_s
             try:
-                await (self.compare_all() if self._is_adopting else self.compare_next())
+                await (self.compare_next() if self._has_compared_all else self.compare_all())
                 await self._maintain()
             except ApiError as error:  # also from an engine of an older version
                 log.info("document sync failed", reason=error.detail)
@@ -98,17 +98,12 @@ class DocumentSync:
             last = places[-1]
 
     async def compare_all(self) -> None:
-        """Compare all accounts; the first time, also documents without versions count.
-
-        Raises ApiError.
-        """
+        """Compare all accounts; raises ApiError."""
         last = ""
         while accounts := await self._store.accounts(last, MAX_ACCOUNTS):
-            if self._is_adopting:
-                await self._comparison.adopt(accounts)
             await self._comparison.compare(accounts)
             last = accounts[-1]
-        self._is_adopting = False
+        self._has_compared_all = True
 
     async def compare_account(self, account_id: str) -> None:
         """Compare one account now; raises ApiError."""

@@ -20,7 +20,6 @@ from api.documents.cipher import UnreadableDocument
 from api.documents.collection import StoredVersion
 from api.documents.collection_store import CollectionStore
 from api.documents.document import SECRET_KINDS, Kind
-from api.documents.summary import SUMMARIZED
 from api.documents.tables import collections, documents, flow_versions
 
 log = structlog.get_logger()
@@ -163,17 +162,12 @@ class SyncStore(CollectionStore):
         return frozenset(each.number for each in await self._database.rows(query))
 
     async def encrypt_again(self, limit: int = BATCH_SIZE) -> int:
-        """Encrypt documents of earlier secrets with the first one; returns how many.
-
-        Those without the summary that their kind has get it.
-        """
+        """Encrypt documents of earlier secrets with the first one; returns how many."""
         name = self._writer.cipher.key_name
         is_old = func.substr(documents.c.body, 1, len(name), type_=LargeBinary) != name
-        lacks_summary = and_(documents.c.kind == SUMMARIZED, documents.c.summary.is_(None))
         query = (
             select(documents)
-            .where(documents.c.kind.in_(SECRET_KINDS), ~documents.c.is_deleted)
-            .where(or_(is_old, lacks_summary))
+            .where(documents.c.kind.in_(SECRET_KINDS), ~documents.c.is_deleted, is_old)
             .limit(limit)
         )
         rows = await self._database.mappings(query)

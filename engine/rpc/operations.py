@@ -31,7 +31,6 @@ from wire.dial_policy import (
 )
 from wire.documents.versioned import (
     AccountNames,
-    AdoptedDocuments,
     DocumentBodies,
     DocumentChecksums,
     DocumentVersions,
@@ -239,7 +238,6 @@ DIAL_POLICIES = (
 )
 DOCUMENTS = (
     post("/document-checksums", "checksums", "Sum documents up", DocumentChecksums, AccountNames),
-    post("/documents/adopt", "adopt", "Give documents versions", AdoptedDocuments, AccountNames),
     patch("/documents", "patch", "Store newer documents", PatchedDocuments, PatchDocuments),
     get("/documents/{account}/{kind}", "versions", "List versions", DocumentVersions),
     post("/documents/{account}/read", "read", "Read documents", DocumentBodies, ReadDocuments),

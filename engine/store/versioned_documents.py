@@ -53,12 +53,6 @@ class VersionedDocuments(Protocol):
         Those that are encrypted with a key that this engine does not have are empty.
         """
 
-    async def adopt(self, accounts: Sequence[str]) -> int:
-        """Give FIRST_VERSION to documents without a version: the engine's before had none.
-
-        Returns how many there were.
-        """
-
 
 class _Owned(Struct, frozen=True):
     account: str = ""

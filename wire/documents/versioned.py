@@ -78,12 +78,6 @@ class AccountNames(Shape, frozen=True):
     accounts: Annotated[tuple[Name, ...], Meta(max_length=MAX_ACCOUNTS)]
 
 
-class AdoptedDocuments(Shape, frozen=True):
-    """How many documents had no version."""
-
-    count: int
-
-
 class AccountChecksums(Shape, frozen=True):
     """The checksum of an account's documents of each kind; kinds without documents are absent."""
 

@@ -1,8 +1,9 @@
 """Writes batches of contacts: thousands per statement, each number once in a list.
 
 Index updates dominate the cost, so a row that changes nothing writes nothing. PostgreSQL updates no
-index if no key changes (migration 0015). SQLite updates every index of a column that is set, even
-to the same value; there, the keys are set by a separate statement, where they differ.
+index if no key changes and its page has room (migration 0001). SQLite updates every index of a
+column that is set, even to the same value; there, the keys are set by a separate statement, where
+they differ.
 """
 
 from itertools import repeat

@@ -1,6 +1,6 @@
 """Versioned documents in Redis or Valkey: each table's versions are in its own hash slot."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,7 +21,6 @@ T = TypeVar("T")
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _PUT = load_script("documents/versions", "documents/put")
 _PUT_FLOW = load_script("documents/versions", "documents/put_flow")
-_ADOPT = load_script("documents/versions", "documents/adopt")
 _SWAP_ACCOUNT = load_script("documents/versions", "documents/swap_callback")
 KEPT_CHANGES = 10 * MAX_CHANGES  # of an account's agents, or of all phones
 CHANGES_KEPT_S = 7_200  # of agents, all of which engines read again every hour
@@ -124,62 +123,6 @@ class RedisVersionedDocuments(Struct, frozen=True):
         if kind in SHARED_KINDS:
             return {name: body for name, body in found.items() if owner_in(body) == account}
         return found
-
-    async def adopt(self, accounts: Sequence[str]) -> int:
-        count = sum([await self._adopt_shared(kind) for kind in sorted(SHARED_KINDS)])
-        for account in accounts:
-            for kind in _ACCOUNT_KINDS:
-                count += await self._adopt(account, kind)
-        return count
-
-    async def _adopt_shared(self, kind: DocumentKind) -> int:
-        table = table_of(kind, "")
-        reads = self.client.pipeline(transaction=True)
-        reads.hlen(table)
-        reads.hlen(f"{_prefix(table)}:owners")
-        stored, owned = await self.with_timeout(reads.execute())
-        count = 0
-        if stored != owned:
-            async for page in self._pages(table):
-                by_account: dict[str, list[str]] = {}
-                for doc_id, body in page.items():
-                    by_account.setdefault(owner_in(body), []).append(doc_id)
-                for account, ids in by_account.items():
-                    count += await self._give_first_version(account, kind, ids)
-        return count
-
-    async def _adopt(self, account: str, kind: DocumentKind) -> int:
-        table = table_of(kind, account)
-        if kind == "callback":
-            exists = await self.with_timeout(self.client.exists(table))
-            return await self._give_first_version(account, kind, [CALLBACK_ID]) if exists else 0
-        reads = self.client.pipeline(transaction=True)
-        reads.hkeys(table)
-        reads.hkeys(_versions_key(kind, account))
-        names, known = await self.with_timeout(reads.execute())
-        missing = sorted(
-            name
-            for name in ({each.decode() for each in names} - {each.decode() for each in known})
-            if not (kind == "flow" and name.endswith(_LAST))
-        )
-        return await self._give_first_version(account, kind, missing)
-
-    async def _give_first_version(
-        self, account: str, kind: DocumentKind, ids: Sequence[str]
-    ) -> int:
-        count, table = 0, table_of(kind, account)
-        for batch in _batches(ids):
-            arguments = encode((account, kind in SHARED_KINDS, batch))
-            count += int(await self.scripts.run(_ADOPT, table, arguments))
-        return count
-
-    async def _pages(self, table: str) -> AsyncIterator[dict[str, bytes]]:
-        cursor = 0
-        while True:
-            cursor, page = await self.with_timeout(self.client.hscan(table, cursor, count=1_000))
-            yield {name.decode(): body for name, body in page.items()}
-            if cursor == 0:
-                return
 
     async def _flow_states(self, account: str, ids: Sequence[str]) -> dict[str, bytes]:
         if not ids:

@@ -11,7 +11,6 @@ from engine.store.versioned_documents import (
     FIRST_VERSION,
     SHARED_KINDS,
     VersionedDocument,
-    owner_in,
 )
 from wire.decoding.messages import decode_message
 from wire.documents.versioned import (
@@ -152,17 +151,6 @@ class MemoryVersionedDocuments:
             if name in entries and entries[name].account == account
         }
 
-    async def adopt(self, accounts: Sequence[str]) -> int:
-        count = 0
-        for (_, account), table in self._tables.items():
-            for name, each in table.entries.items():
-                if not each.version and (not account or account in accounts):
-                    table.entries[name] = _Entry(
-                        owner_in(each.body) or each.account, FIRST_VERSION, each.body
-                    )
-                    count += 1
-        return count
-
     def clear(self) -> None:
         """Lose everything, as a server without persistence does."""
         self._tables.clear()
@@ -172,13 +160,6 @@ class MemoryVersionedDocuments:
         self.endpoints.clear()
         self.reserved_endpoints.clear()
         self.losses += 1
-
-    def forget_versions(self) -> None:
-        """Leave the documents as an engine without versions would have stored them."""
-        for table in self._tables.values():
-            table.deleted.clear()
-            for name, each in table.entries.items():
-                table.entries[name] = _Entry(each.account, 0, each.body)
 
     def _write(
         self, table: _Table, account: str, kind: DocumentKind, document: VersionedDocument

@@ -32,7 +32,6 @@ DOCUMENTS = {
     "connected": "Whether the node is connected.",
     "contact": "The contact of the call, for flows.",
     "coreCalls": "The node's own count of calls.",
-    "count": "Number of documents.",
     "country": "Country (ISO 3166 or calling code) of numbers that are written without one.",
     "deadLetters": "The dead letters.",
     "ErasureResult.deadLetters": "Number of dead letters that were removed.",

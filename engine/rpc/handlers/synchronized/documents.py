@@ -19,7 +19,6 @@ from wire.documents.versioned import (
     MAX_PATCH_BYTES,
     AccountChecksums,
     AccountNames,
-    AdoptedDocuments,
     DocumentBodies,
     DocumentChange,
     DocumentChecksums,
@@ -43,10 +42,6 @@ class DocumentHandlers(Struct, frozen=True):
         found = await self.store.documents.checksums(body.accounts)
         pairs = zip(body.accounts, found, strict=True)
         return DocumentChecksums(tuple(AccountChecksums(*each) for each in pairs))
-
-    async def adopt(self, _request: web.Request, body: AccountNames) -> AdoptedDocuments:
-        """Give versions to documents that engines without versions have stored."""
-        return AdoptedDocuments(await self.store.documents.adopt(body.accounts))
 
     async def versions(self, request: web.Request) -> DocumentVersions:
         """Return the versions of an account's documents of a kind."""

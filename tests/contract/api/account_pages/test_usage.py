@@ -3,14 +3,10 @@
 from datetime import date
 
 import pytest
-import sqlalchemy as sa
 
 from api.account_pages.schemas import EPOCH
-from api.accounts.usage import DAY_MS, Usage, UsageStore, add_usage, usage_days
-from api.db.migrate import migrate, upgrade
-from tests.contract.api.documents.stores import undo_document_sizes
+from api.accounts.usage import DAY_MS, Usage, UsageStore, add_usage
 from tests.harness.api.cdrs.records import NOON_MS, missed, record, write_calls
-from tests.harness.api.databases import opened
 from tests.harness.api.rest import Rest
 
 USAGE = "/srmain/account/usage"
@@ -35,22 +31,6 @@ async def test_usage_is_summed_by_day(kept: Rest) -> None:
     assert total == {"calls": 3, "answeredCalls": 2, "legs": legs, "messages": 1}
     other = await kept.token_of("other", "other")
     assert (await kept.request("GET", USAGE, token=other, params=MONTH)).json()["data"] == []
-
-
-async def test_existing_records_are_counted(database_url: str) -> None:
-    """The migration sums up what later records would have added."""
-    async with opened(database_url) as database:
-        await migrate(database)
-        await write_calls(database, record(1), missed(2), record(3, after_ms=DAY_MS))
-        expected = await UsageStore(database, lambda: 0).days("acme", 0, 30_000)
-        async with database.writing() as connection:
-            await connection.run_sync(usage_days.drop)
-            await undo_document_sizes(connection)
-            await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0026'"))
-            await connection.run_sync(upgrade)
-        found: list[Usage] = await UsageStore(database, lambda: 0).days("acme", 0, 30_000)
-    assert len(found) == 2
-    assert found == expected
 
 
 @pytest.mark.parametrize(

@@ -158,13 +158,3 @@ async def test_a_phone_stays_its_agents_while_engines_know_nothing(
     assert (await kept.scene.store.phones.all()).keys() == {"1002"}
     assert (await kept.request("DELETE", ANN)).status_code == 204
     assert (await kept.request("PUT", BOB, PHONE)).status_code == 200
-
-
-async def test_a_phone_that_an_earlier_engine_marked_is_free(
-    kept: Rest, documents: DocumentSlice
-) -> None:
-    """Until an engine has deleted the mark, which the database has taken over."""
-    marked = {"account": "other", "agent_id": "eve", "is_removed": True}
-    await documents.store.put("other", "phone", "1002", msgspec.json.encode(marked))
-    await add_phone(kept)
-    assert (await stored(documents)).keys() == {"1002"}

@@ -12,8 +12,6 @@ from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
 from api.contacts.imports.reader.messages import Batch
 from api.contacts.tables import contacts, lists
 from api.contacts.tags.store import TagReplacementJob
-from api.db.migrate import upgrade
-from tests.contract.api.documents.stores import undo_account_columns
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.contacts.lists import BASE, NAMES, a_list, contacts_in, some
 from tests.harness.api.rest import Rest
@@ -136,24 +134,6 @@ async def test_bad_queries_are_rejected(rest: Rest, words: dict[str, str], path:
     list_id = await a_list(rest.services)
     result = await rest.rejected("GET", f"{BASE}/viewContacts/{list_id}", params=words)
     assert (result[0], result[2]) == (400, [path])
-
-
-async def test_keys_of_an_earlier_version(kept: Rest) -> None:
-    """The migration computes those that have changed again, and lets the others be."""
-    list_id = await a_list(kept.services, name="ISPARTA")
-    given = {"f_name": "IŞIK", "l_name": "Berg", "email": ""}
-    row = {**given, "phone_number": "+4790000001"}
-    await contacts_in(kept.services, list_id, row, tags=("vip",))
-    written = (sa.select(contacts.c.f_name_key, contacts.c.l_name_key, contacts.c.email_key),
-               sa.select(lists.c.name_key, lists.c.bytes))  # fmt: skip
-    async with kept.services.database.writing() as connection:
-        expected = [(await connection.execute(each)).one() for each in written]
-        await connection.execute(sa.update(contacts).values(f_name_key="\u0131ş\u0131k"))
-        await connection.execute(sa.update(lists).values(name_key="\u0131sparta"))
-        await undo_account_columns(connection)
-        await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0032'"))
-        await connection.run_sync(upgrade)
-        assert [(await connection.execute(each)).one() for each in written] == expected
 
 
 async def test_the_bytes_of_its_contacts(kept: Rest) -> None:

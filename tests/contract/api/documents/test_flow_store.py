@@ -6,7 +6,6 @@ from sqlalchemy import func, select
 
 from api.common.errors import Conflict, NotFound, PreconditionFailed
 from api.db.database import Database
-from api.db.migrate import upgrade
 from api.documents.cipher import DocumentCipher
 from api.documents.deleted_flows import TOMBSTONE_KEPT_MS, DeletedFlows
 from api.documents.document import Document
@@ -18,7 +17,6 @@ from tests.contract.api.documents.stores import (
     add_accounts,
     document_store,
     flow_store,
-    undo_document_sizes,
 )
 from tests.harness.api.manual_clock import ManualClock
 from wire.documents.versioned import FlowState
@@ -143,22 +141,6 @@ async def test_all_versions_count(database: Database, clock: ManualClock) -> Non
     smaller = DocumentStore(database, clock, cipher, max_bytes=10)
     await smaller.put("acme", "request", "r", b"7" * 900)
     assert (await store.get("acme", "request", "r")).body == b"7" * 900
-
-
-async def test_existing_documents_count(
-    flows: FlowStore, store: DocumentStore, database: Database
-) -> None:
-    """The migration sums up what later changes would have added."""
-    for flow_id in ("ivr", "deleted"):
-        await flows.put_flow_version("acme", flow_id, b"{12345678}")
-        await flows.put_flow_version("acme", flow_id, b"{9}", publish=False)
-    await store.delete("acme", "flow", "deleted")
-    await store.put("acme", "agent", "1001", b"{}")
-    expected = await database.rows(select(collections))
-    async with database.writing() as connection:
-        await undo_document_sizes(connection)
-        await connection.run_sync(upgrade)
-    assert await database.rows(select(collections)) == expected
 
 
 async def test_old_versions_count_no_more(flows: FlowStore, database: Database) -> None:

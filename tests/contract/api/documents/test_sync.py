@@ -131,35 +131,6 @@ async def test_what_operators_change_is_taken_over(kept: Rest, documents: Docume
             await documents.store.get("acme", kind, doc_id)
 
 
-async def test_documents_from_before_there_were_versions(
-    kept: Rest, documents: DocumentSlice
-) -> None:
-    """They are taken over once; what the database has since replaces them."""
-    store = kept.scene.store
-    await store.put_route(OURS, ROUTE)
-    await store.put_route("+4799", msgspec.json.encode({"account": "unknown", "action": "x"}))
-    await store.put_request("acme", REQUEST_ID, REQUEST)
-    await store.put_agent("acme", "1001", AGENT)
-    await store.phones.put("1001", PHONE)
-    await store.outbox.swap_account("acme", None, CALLBACK)
-    for body in (b'{"1":1}', FLOW):
-        await store.put_flow("acme", "ivr", body)
-    store.documents.forget_versions()
-    await documents.store.put("acme", "agent", "1001", NAMED)
-    await documents.sync.compare_all()
-    for kind, (doc_id, body) in BODIES.items():
-        if kind != "agent":
-            assert (await documents.store.get("acme", kind, doc_id)).body == body
-    assert await flow_bodies(documents) == [
-        b'{"1":1}',
-        FLOW,
-    ]
-    state = msgspec.json.decode((await documents.store.get("acme", "flow", "ivr")).body)
-    assert state == {"published": 2, "last": 2}
-    assert await store.agent("acme", "1001") == NAMED
-    assert await store.route("+4799") is not None
-
-
 async def test_other_accounts_stay_in_the_engines_store(
     kept: Rest, documents: DocumentSlice
 ) -> None:

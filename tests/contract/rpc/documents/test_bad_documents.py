@@ -25,7 +25,6 @@ def change(**more: Any) -> dict[str, Any]:
     [
         ("PATCH", "/documents"),
         ("POST", "/document-checksums"),
-        ("POST", "/documents/adopt"),
         ("POST", "/documents/acme/read"),
         ("PUT", "/flows/acme/menu"),
         ("POST", "/flows/acme/menu/check"),
@@ -74,7 +73,6 @@ async def test_accounts_in_any_script(scene: RpcScene, name: str) -> None:
     """They are no names of accounts, wherever they are."""
     for method, path, body in (
         ("POST", "/document-checksums", {"accounts": ["acme", name]}),
-        ("POST", "/documents/adopt", {"accounts": [name]}),
         ("PATCH", "/documents", {"changes": [change(account=name)]}),
         ("POST", "/routes/+4733333333/check", {**ROUTE, "account": name}),
         ("PUT", "/routes/+4733333333", {**ROUTE, "account": name}),

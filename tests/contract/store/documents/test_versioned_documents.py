@@ -5,7 +5,6 @@ import pytest
 
 from engine.store.store import MAX_FLOW_VERSIONS, Store
 from engine.store.versioned_documents import DELETION_KEPT_MS, FIRST_VERSION, VersionedDocument
-from tests.contract.store.documents.versions import forget_versions
 from wire.documents.versioned import (
     CALLBACK_ID,
     KINDS,
@@ -188,23 +187,3 @@ async def test_many_documents_at_once(store: Store) -> None:
     }
     assert len(await store.documents.read("a1", "route", [each.id for each in documents])) == 500
     assert await store.documents.read("a1", "route", []) == {}
-
-
-async def test_documents_from_before_there_were_versions(store: Store) -> None:
-    """They get the first version once, in the accounts that their bodies name."""
-    await store.put_route("x", body("route", "a1", 1))
-    await store.put_route("y", body("route", "a2", 1))
-    await store.phones.put("x", body("phone", "a1", 1))
-    await store.put_agent("a1", "x", b"{}")
-    await store.put_request("a1", "x", b"{}")
-    await store.put_flow("a1", "x", b"{}")
-    await store.outbox.swap_account("a1", None, b"{}")
-    await forget_versions(store)
-    assert await store.documents.checksums(["a1", "a2"]) == [{}, {}]
-    assert await store.documents.adopt(["a1"]) == 7
-    assert await store.documents.adopt(["a1"]) == 0
-    for kind in KINDS:
-        assert await store.documents.versions("a1", kind) == {doc_id(kind): FIRST_VERSION}
-    assert await store.documents.versions("a2", "route") == {"y": FIRST_VERSION}
-    await store.put_agent("a1", "x", b"{2}")
-    assert (await store.documents.versions("a1", "agent"))["x"] > FIRST_VERSION
