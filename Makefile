@@ -52,6 +52,7 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, 
 	$(UV) check --quiet
 	@$(PYTHON) -m tools.npm check
 	@$(PYTHON) -m tools.audit --if-reachable
+	@$(PYTHON) -m tools.counts
 
 bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
 	@$(PYTHON) -m tools.bench
