@@ -14,8 +14,8 @@ def page_link(page: str, anchor: str = "") -> str:
 
 
 def error_page_link(code: str) -> str:
-    """Return the address of an error code's page, for people who have the docs."""
-    return page_link(f"reference/errors/{code}")
+    """Return the address of an error code in the docs, for people who have them."""
+    return page_link("reference/errors", code)
 
 
 def error_path(code: str) -> str:

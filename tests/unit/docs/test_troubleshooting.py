@@ -24,11 +24,12 @@ def findings() -> list[str]:
 
 
 @for_each(findings)
-def test_a_finding_has_its_page(code: str) -> None:
-    """The link of a warning and of a failure is a page of the docs."""
+def test_a_finding_has_its_heading(code: str) -> None:
+    """The link of a warning and of a failure is a heading in a page of the docs."""
     for finding in (warning(code, "a", "b", "c"), failure(code, "a", "b", "c")):
-        page = ROOT / "docs" / finding.link.removeprefix(f"{DOCS_URL}/")
-        assert page.read_text().startswith(f"# `{code}`: ")
+        page, _, anchor = finding.link.removeprefix(f"{DOCS_URL}/").partition("#")
+        assert f"\n### `{anchor}`\n" in (ROOT / "docs" / page).read_text()
+        assert anchor == code
 
 
 @for_each(findings)

@@ -19,7 +19,7 @@ PACKAGES = (
     "tests", "tools", "wire",
 )  # fmt: skip
 UNLIMITED = {"generated", "operations", "decisions", "versions"}  # one file per item
-UNLIMITED_PATHS = {"docs/reference/commands", "docs/reference/errors"}
+UNLIMITED_PATHS = {"docs/reference/commands"}
 
 # Standard terms replaced these words; `dead letter` is one of those terms.
 REPLACED = frozenset([

@@ -36,8 +36,8 @@ NOTES: Mapping[str, str] = {
     "restore": "The guide: [backups](../../operations/runbook.md#backups).",
     "convert": "On standard error it prints, with its line, what is different or has no"
     " counterpart: [from Twilio](../../migration/from-twilio.md). It needs no server.",
-    "doctor": "Each warning and failure has an [error code](../errors/README.md), whose page leads"
+    "doctor": "Each warning and failure has an [error code](../errors.md), whose page leads"
     " to a part of [troubleshooting](../../troubleshooting.md).",
-    "error": "The same as [error codes](../errors/README.md), where the docs are not at hand. It"
+    "error": "The same as [error codes](../errors.md), where the docs are not at hand. It"
     " needs no server.",
 }

@@ -59,7 +59,7 @@ _WRITTEN = {
     "speech.md",
     "spoken-input.md",
 }  # in folders of generated pages
-_FOLDERS = ("commands", "verbs", "webhooks", "events", "errors")
+_FOLDERS = ("commands", "verbs", "webhooks", "events")
 
 
 def sources() -> dict[Path, str]:

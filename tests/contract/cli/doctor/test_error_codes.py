@@ -26,7 +26,7 @@ async def test_a_code_is_explained(tmp_path: Path, code: str, family: str) -> No
     text = " ".join(done.out.split())
     assert (done.status, done.err) == (0, "")
     assert all(each in text for each in (row.title, row.meaning, row.cause, row.action))
-    assert f"docs/reference/errors/{family}.md" in text
+    assert f"docs/reference/errors.md#{family}" in text
 
 
 async def test_a_code_as_json(tmp_path: Path) -> None:
