@@ -92,11 +92,10 @@ proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 vendored: $(INSTALLED)  ## rebuild the console's modules of others, with their hashes
 	@$(PYTHON) -m tools.npm vendored
 
-docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams, JSON Schemas and parts of the SDKs
+docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams and parts of the SDKs
 	@$(PYTHON) -m tools.docs.diagrams
 	@$(PYTHON) -m tools.docs.log_events
 	@$(PYTHON) -m tools.docs.hangup_causes
-	@$(PYTHON) -m tools.docs.schemas
 	@$(PYTHON) -m tools.docs.reference
 	@$(PYTHON) -m tools.docs.pictures
 	@$(PYTHON) -m tools.docs.sdk

@@ -13,8 +13,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from tests.harness.npm import missing_npm
+from tools.docs import published
 from tools.lock import ROOT
 from tools.release.packages import check_packages
 from tools.release.version import ReleaseError, check_number, other_versions, section
@@ -63,12 +66,23 @@ def build_files(root: Path, folder: Path, notes: str, *, has_typescript: bool) -
         pack_typescript(root, folder)
     check_packages(folder)
     write_bills(folder)
+    pack_documents(folder)
     (folder / "CHANGES.md").write_text(notes)
     sums = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
         for path in sorted(folder.iterdir())
     ]
     (folder / "SHA256SUMS").write_text("".join(sums))
+
+
+def pack_documents(folder: Path) -> None:
+    """Pack the documents that programs read: OpenAPI, AsyncAPI and JSON Schemas."""
+    with TemporaryDirectory() as name:
+        published.write(Path(name))
+        files = sorted(each for each in Path(name).rglob("*.json"))
+        with ZipFile(folder / "documents.zip", "w", ZIP_DEFLATED) as packed:
+            for each in files:  # without their times: the same commit gives the same bytes
+                packed.writestr(ZipInfo(str(each.relative_to(name))), each.read_bytes())
 
 
 def pack_typescript(root: Path, folder: Path) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.docs import published
 from tools.site.check import check_site
 from tools.site.config import build_config
 from tools.site.llms import llms_text
@@ -21,6 +22,7 @@ def build(folder: Path, script: Path | None) -> list[str]:
     for each in (pages, html):
         shutil.rmtree(each, ignore_errors=True)
     stage(pages, has_mermaid=script is not None)
+    published.write(pages)
     if script is not None:
         shutil.copyfile(script, pages / SCRIPT)
     (pages / "llms.txt").write_text(llms_text())

@@ -2,12 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from tools.docs.reference import openapi
-from tools.docs.reference.asyncapi import asyncapi_document
 from tools.docs.reference.commands import command_pages, command_table, common_table
 from tools.docs.reference.errors import error_pages
 from tools.docs.reference.events import common_fields, event_pages, kinds_table
@@ -48,11 +43,6 @@ BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "events.md": {"events": kinds_table, "common": common_fields},
     "../operations/security.md": {"limits": table_of_limits},
 }
-DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
-    "openapi/rest.json": openapi.DOCUMENTS["rest"],
-    "openapi/rpc.json": openapi.DOCUMENTS["rpc"],
-    "asyncapi.json": asyncapi_document,
-}
 _WRITTEN = {
     "common.md",
     "digits.md",
@@ -69,12 +59,7 @@ def sources() -> dict[Path, str]:
     written = {
         name: with_blocks((REFERENCE / name).read_text(), blocks) for name, blocks in BLOCKS.items()
     }
-    found = {REFERENCE / name: text for name, text in {**pages, **written}.items()}
-    return {**found, **{DOCS / name: _json(make()) for name, make in DOCUMENTS.items()}}
-
-
-def _json(document: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
+    return {REFERENCE / name: text for name, text in {**pages, **written}.items()}
 
 
 def stale_pages(current: Collection[Path]) -> list[Path]:
