@@ -87,10 +87,12 @@ class FairTurns:
 class FairSlots:
     """`code` and `noun` name the work when an account has too much of it."""
 
-    def __init__(self, code: str, noun: str, *, slots: int, most_of_account: int) -> None:
+    def __init__(
+        self, code: str, noun: str, *, slots: int, most_of_account: int, of_account: int = 1
+    ) -> None:
         self._code = code
         self._noun = noun
-        self._turns = FairTurns(slots)
+        self._turns = FairTurns(slots, of_account)
         self._most_of_account = most_of_account
         self._accounts = Counter[str]()  # running and waiting
 

@@ -1,25 +1,49 @@
 """The HTTP client of the messaging platform: bounded in time and size, without redirects.
 
+Requests take turns by account: a slow one, or many of one account, keep no other from the platform.
+The time of a request begins with its turn.
+
 There are no retries: a message could be sent twice, and rate limits would be reached sooner.
 (aiohttp retries where it is safe: a GET or DELETE whose idle connection was closed.)
 """
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import IO, Any, TypeVar
+from typing import IO, Annotated, Any, TypeVar
 
 import aiohttp
 import msgspec
+from msgspec import Struct
+from pydantic import SecretStr
 
 from api.common.errors import InvalidRequest
+from api.common.fair_slots import FairSlots
 from api.messaging_platform.problems import PlatformUnavailable, to_error
-from api.messaging_platform.settings import BusinessAccount, MsgappSettings
+from api.messaging_platform.settings import MsgappSettings
+from wire.programs.limit import Limit
 
 T = TypeVar("T")
 CONNECT_TIMEOUT_S = 3.0
 MAX_RESPONSE_BYTES = 4_194_304
 SUCCESS = range(200, 300)
+MAX_CONNECTIONS: Annotated[
+    int,
+    Limit("process", "wait", "Requests to the messaging platform at once, five of each account."),
+] = 20
+CONNECTIONS_OF_ACCOUNT = MAX_CONNECTIONS // 4
+MAX_OF_ACCOUNT: Annotated[
+    int,
+    Limit("account", "429 `too_many`", "Requests to the messaging platform, with waiting ones."),
+] = 25
 NO_BUSINESS_ACCOUNT = "this account has no business account on the messaging platform"
+
+
+class PlatformAccount(Struct, frozen=True):
+    """An account, and its business account, which others may share."""
+
+    account_id: str
+    business_id: str
+    token: SecretStr
 
 
 class PlatformClient:
@@ -28,14 +52,21 @@ class PlatformClient:
     def __init__(self, http: aiohttp.ClientSession, settings: MsgappSettings) -> None:
         self._http = http
         self.settings = settings
+        self._slots = FairSlots(
+            "too_many",
+            "requests to the messaging platform",
+            slots=MAX_CONNECTIONS,
+            most_of_account=MAX_OF_ACCOUNT,
+            of_account=CONNECTIONS_OF_ACCOUNT,
+        )
         self._base = f"{str(settings.url or '').rstrip('/')}/{settings.version}"
 
-    def business(self, account_id: str) -> BusinessAccount:
+    def business(self, account_id: str) -> PlatformAccount:
         """Return an account's business account; raises InvalidRequest."""
         business = self.settings.accounts.get(account_id)
         if business is None or self.settings.url is None:
             raise InvalidRequest(NO_BUSINESS_ACCOUNT, "no_business_account")
-        return business
+        return PlatformAccount(account_id, business.business_id, business.token)
 
     def accounts_of(self, business_id: str) -> list[str]:
         """Return the accounts that share a business account."""
@@ -45,14 +76,17 @@ class PlatformClient:
     async def request(  # noqa: PLR0913 - the parts of a request
         self,
         shape: type[T],
-        business: BusinessAccount,
+        business: PlatformAccount,
         method: str,
         path: str,
         *,
         query: Mapping[str, str] | None = None,
         body: object = None,
     ) -> T:
-        """Send a request, and decode the response; raises the errors of `problems`."""
+        """Send a request, and decode the response.
+
+        Raises the errors of `problems`, and TooManyRequests if the account has too many.
+        """
         headers = {"Authorization": f"Bearer {business.token.get_secret_value()}"}
         data = None if body is None else msgspec.json.encode(body)
         if data is not None:
@@ -62,7 +96,7 @@ class PlatformClient:
         )
 
     async def send_file(
-        self, shape: type[T], business: BusinessAccount, path: str, file: IO[bytes]
+        self, shape: type[T], business: PlatformAccount, path: str, file: IO[bytes]
     ) -> T:
         """Send a file's content from its current position."""
         token = business.token.get_secret_value()
@@ -74,11 +108,12 @@ class PlatformClient:
         return await self._request(shape, business, "POST", path, headers=headers, data=file)
 
     async def _request(
-        self, shape: type[T], business: BusinessAccount, method: str, path: str, **options: Any
+        self, shape: type[T], business: PlatformAccount, method: str, path: str, **options: Any
     ) -> T:
-        status, content, headers = await self._request_raw(
-            method, f"{self._base}/{path}", **options
-        )
+        async with self._slots.hold(business.account_id):
+            status, content, headers = await self._request_raw(
+                method, f"{self._base}/{path}", **options
+            )
         if status not in SUCCESS:
             # The platform may repeat a token that it rejects; the customer must not see it.
             token = business.token.get_secret_value().encode()
@@ -122,7 +157,7 @@ async def open_client(settings: MsgappSettings) -> AsyncIterator[PlatformClient]
     """Open a client for as long as the context lasts."""
     async with aiohttp.ClientSession(
         timeout=aiohttp.ClientTimeout(total=settings.timeout_s, sock_connect=CONNECT_TIMEOUT_S),
-        connector=aiohttp.TCPConnector(limit=20),
+        connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={
             "Accept-Encoding": "identity"

@@ -5,8 +5,7 @@ from typing import IO, Annotated, Any
 from msgspec import Meta, Struct
 
 from api.common.errors import ServiceUnavailable
-from api.messaging_platform.client import PlatformClient
-from api.messaging_platform.settings import BusinessAccount
+from api.messaging_platform.client import PlatformAccount, PlatformClient
 
 
 class Recipient(Struct, frozen=True):
@@ -38,7 +37,7 @@ class PlatformMessages(Struct, frozen=True):
     client: PlatformClient
 
     async def send(
-        self, business: BusinessAccount, sender_id: str, to: str, template: dict[str, Any]
+        self, business: PlatformAccount, sender_id: str, to: str, template: dict[str, Any]
     ) -> SentMessage:
         """Send a rendered template to a recipient."""
         body = {
@@ -54,7 +53,7 @@ class PlatformMessages(Struct, frozen=True):
         ).messages[0]
 
     async def upload(
-        self, business: BusinessAccount, file: IO[bytes], size: int, kind: str, name: str
+        self, business: PlatformAccount, file: IO[bytes], size: int, kind: str, name: str
     ) -> str:
         """Upload a file; return the handle for a template."""
         app_id = self.client.settings.app_id

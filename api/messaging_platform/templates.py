@@ -5,9 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from api.messaging_platform.client import PlatformClient
+from api.messaging_platform.client import PlatformAccount, PlatformClient
 from api.messaging_platform.problems import PlatformUnavailable
-from api.messaging_platform.settings import BusinessAccount
 
 FIELDS = "name,language,status,category,rejected_reason"
 ALL_FIELDS = f"{FIELDS},sub_category,parameter_format,components"
@@ -59,30 +58,30 @@ class _Page(Struct, frozen=True):
 class PlatformTemplates(Struct, frozen=True):
     client: PlatformClient
 
-    async def create(self, business: BusinessAccount, template: dict[str, Any]) -> CreatedTemplate:
+    async def create(self, business: PlatformAccount, template: dict[str, Any]) -> CreatedTemplate:
         """Create a template; the platform reviews it before it may be sent."""
         path = f"{business.business_id}/message_templates"
         return await self.client.request(CreatedTemplate, business, "POST", path, body=template)
 
-    async def read(self, business: BusinessAccount, template_id: str) -> PlatformTemplate:
+    async def read(self, business: PlatformAccount, template_id: str) -> PlatformTemplate:
         query = {"fields": FIELDS}
         return await self.client.request(
             PlatformTemplate, business, "GET", template_id, query=query
         )
 
     async def edit(
-        self, business: BusinessAccount, template_id: str, change: dict[str, Any]
+        self, business: PlatformAccount, template_id: str, change: dict[str, Any]
     ) -> None:
         _check(await self.client.request(ChangeResult, business, "POST", template_id, body=change))
 
-    async def delete(self, business: BusinessAccount, name: str, template_id: str) -> None:
+    async def delete(self, business: PlatformAccount, name: str, template_id: str) -> None:
         """Delete a template; by name alone, those of all languages would be deleted."""
         path = f"{business.business_id}/message_templates"
         query = {"name": name, "hsm_id": template_id}
         _check(await self.client.request(ChangeResult, business, "DELETE", path, query=query))
 
     async def find(
-        self, business: BusinessAccount, name: str, language: str
+        self, business: PlatformAccount, name: str, language: str
     ) -> PlatformTemplate | None:
         """Find a template by name and language; the platform also matches parts of names."""
         async for page in self.pages(business, {"name": name, "fields": ALL_FIELDS}):
@@ -92,7 +91,7 @@ class PlatformTemplates(Struct, frozen=True):
         return None
 
     async def pages(
-        self, business: BusinessAccount, query: dict[str, str] | None = None
+        self, business: PlatformAccount, query: dict[str, str] | None = None
     ) -> AsyncIterator[list[PlatformTemplate]]:
         """Yield all templates, page by page.
 

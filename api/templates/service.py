@@ -10,8 +10,8 @@ from msgspec import Struct
 from api.common.errors import ApiError, Conflict, NotFound
 from api.db.row_quota import RowQuota
 from api.http.paging import Page
+from api.messaging_platform.client import PlatformAccount
 from api.messaging_platform.problems import EXISTS, MISSING, PlatformRejected, PlatformUnavailable
-from api.messaging_platform.settings import BusinessAccount
 from api.messaging_platform.templates import PlatformTemplate, PlatformTemplates
 from api.numbers.schemas import DeletionResult
 from api.numbers.store import Number, NumberStore
@@ -92,7 +92,7 @@ class TemplateService(Struct, frozen=True):
 
     async def _create(
         self,
-        business: BusinessAccount,
+        business: PlatformAccount,
         template: Template,
         columns: input_mapping.Columns,
         *,
@@ -114,7 +114,7 @@ class TemplateService(Struct, frozen=True):
         return await self.templates.change(template.account_id, template.id, created)
 
     async def _adopt(
-        self, business: BusinessAccount, template: Template, error: PlatformRejected
+        self, business: PlatformAccount, template: Template, error: PlatformRejected
     ) -> Template:
         """Link the template that an earlier attempt created without our seeing the response."""
         remote = await self.platform.find(business, template.name, template.language)
@@ -124,7 +124,7 @@ class TemplateService(Struct, frozen=True):
         return await self.templates.change(template.account_id, template.id, columns)
 
     async def _link(
-        self, account_id: str, business: BusinessAccount, columns: input_mapping.Columns
+        self, account_id: str, business: PlatformAccount, columns: input_mapping.Columns
     ) -> Template:
         template_id = columns["platform_template_id"]
         remote = await self.platform.find(business, columns["name"], columns["language"])
@@ -138,7 +138,7 @@ class TemplateService(Struct, frozen=True):
         return template
 
     async def _delete_on_platform(
-        self, business: BusinessAccount, name: str, platform_id: str
+        self, business: PlatformAccount, name: str, platform_id: str
     ) -> None:
         try:
             await self.platform.delete(business, name, platform_id)
@@ -146,7 +146,7 @@ class TemplateService(Struct, frozen=True):
             if error.subcode != MISSING:
                 raise
 
-    async def _status(self, business: BusinessAccount, platform_id: str) -> dict[str, str | None]:
+    async def _status(self, business: PlatformAccount, platform_id: str) -> dict[str, str | None]:
         """Read the status after a change; the change stands if this fails."""
         try:
             remote = await self.platform.read(business, platform_id)
