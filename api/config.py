@@ -111,9 +111,9 @@ class Settings(
             " customers share one."
         ),
     )
-    api_max_connections: Annotated[int, Limit("process", "closed")] = Field(
-        2_000, ge=1, description="Open connections of a process."
-    )
+    api_max_connections: Annotated[
+        int, Limit("process", "one without a request is closed, else the new one")
+    ] = Field(2_000, ge=1, description="Open connections of a process.")
     api_max_connections_of_address: Annotated[int, Limit("address", "closed")] = Field(
         200,
         ge=1,

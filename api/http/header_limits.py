@@ -73,7 +73,8 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
     """Closes a connection whose next head is too large or incomplete after the timeout.
 
     It also closes one whose body arrives too slowly, or in too many chunks, one with too many
-    requests at once, one whose responses are not read, and one that exceeds the connection limits.
+    requests at once, one whose responses are not read, and one that exceeds the connection limits
+    or waits for a request while others need its place.
     """
 
     timeout_s = HEADER_TIMEOUT_S
@@ -97,6 +98,7 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
     ) -> None:
         super().__init__(*arguments, **others)
         self._limits = limits
+        self._network = ""  # for the limits
 
     def connection_made(self, transport: Any) -> None:
         clients = [getattr(each, "client", None) for each in self.connections]
@@ -104,19 +106,46 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().connection_made(transport)
         self.flow = _QueueFlow(transport, self.pipeline)
         self._write_deadline = WriteDeadline(self.loop, transport, self.write_timeout_s)
-        if self._limits and self.client and not self._limits.has_room(self.client[0], others):
-            transport.abort()
-            return
+        if self._limits and self.client:
+            if not self._limits.make_room(self.client[0], others):
+                transport.abort()
+                return
+            self._network = self._limits.owner(self.client[0])
+            self._wait()
         self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._clear_deadline()
         self._write_deadline.stop()
+        self._stop_waiting()
         self.pipeline.clear()  # each of them refers to this protocol
         if self._served:  # uvicorn tells the latest one only
             self._served.disconnected = True
             self._served.message_event.set()
         super().connection_lost(exc)
+
+    @property
+    def may_be_closed(self) -> bool:
+        """See Connection; the rest of a body that has its response does not matter."""
+        is_read = self._is_in_body and not self.cycle.response_complete
+        return not (is_read and "caller" in self.scope.get("state", ()))
+
+    def give_way(self) -> None:
+        """See Connection."""
+        self.transport.abort()
+
+    def _wait(self) -> None:
+        """Note that no complete request has come since now."""
+        if self._limits and not self.transport.is_closing():
+            self._limits.waiting.add(self._network, self)
+
+    def _stop_waiting(self) -> None:
+        if self._limits:
+            self._limits.waiting.remove(self._network, self)
+
+    def handle_websocket_upgrade(self) -> None:
+        self._stop_waiting()
+        super().handle_websocket_upgrade()
 
     def pause_writing(self) -> None:
         self._write_deadline.start()
@@ -132,6 +161,9 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
             self._write_deadline.start()
         super().on_response_complete()
         self.flow.resume_reading()  # the queue may be empty now
+        is_last = not self.pipeline and (self._is_in_body or self.cycle.response_complete)
+        if is_last and not self.transport.get_write_buffer_size():  # else the client is reading
+            self._wait()
 
     def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - its name is asyncio's
         """See asyncio.BufferedProtocol: limit what is read, and parsed, at once."""
@@ -191,6 +223,8 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._start_deadline()
         self._head_bytes = self._fields = self._chunks = 0
         self._read_bytes = self._unread_bytes = 0
+        if self._may_respond():  # its response may still have been sent when it was complete
+            self._wait()
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -241,6 +275,8 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
     def on_message_complete(self) -> None:
         self._is_in_body = False
         self._clear_deadline()
+        if self.cycle is None or not self.cycle.response_complete:
+            self._stop_waiting()
         super().on_message_complete()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:

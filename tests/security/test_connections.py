@@ -205,23 +205,68 @@ async def test_the_rest_of_a_body_that_has_its_response(sent: int | None, *, clo
         writer.close()
 
 
-async def test_connections_are_limited() -> None:
-    """In all, and of one address; others are closed at once, and those that are open are served."""
-    limits = (
-        {"api_max_connections": 2},
-        {
-            "api_max_connections_of_address": 2,
-            "api_proxies": ("192.0.2.0/24",),
-        },
-    )
-    for each in limits:
-        async with service(**each) as port:
-            opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
-            assert await is_closed(opened[2][0])
-            for reader, writer in opened[:2]:
-                assert await is_served(reader, writer)
-            for _, writer in opened:
-                writer.close()
+async def test_connections_of_an_address_are_limited() -> None:
+    """Further ones are closed at once, and those that are open are served."""
+    async with service(api_max_connections_of_address=2, api_proxies=("192.0.2.0/24",)) as port:
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        assert await is_closed(opened[2][0])
+        for reader, writer in opened[:2]:
+            assert await is_served(reader, writer)
+        for _, writer in opened:
+            writer.close()
+
+
+@pytest.mark.parametrize("started", [b"", REQUEST[:-2], HEAD + b"x", REQUEST])
+async def test_a_connection_without_a_request_gives_way(started: bytes) -> None:
+    """When all connections are open, as does one whose request has its response."""
+    async with service(api_max_connections=2) as port:
+        first = await asyncio.open_connection("127.0.0.1", port)
+        first[1].write(started)
+        if started == REQUEST:
+            await first[0].readuntil(b"here")
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        assert await is_closed(first[0])
+        assert [await is_served(*each) for each in opened] == [True, True]
+        for _, writer in (first, *opened):
+            writer.close()
+
+
+class Authenticating:
+    """Reads the bodies of an account; knows how many have begun."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"]["caller"] = "acme"
+        self.begun += 1
+        await reading(scope, receive, send)
+
+
+async def test_a_connection_with_a_request_stays() -> None:
+    """While there is no response, or while an account sends its body: a further one is closed."""
+    app = Holding()
+    async with service(app, api_max_connections=1) as port:
+        first = await asyncio.open_connection("127.0.0.1", port)
+        first[1].write(REQUEST)
+        await until(lambda: app.begun == 1, what="the request")
+        second = await asyncio.open_connection("127.0.0.1", port)
+        assert await is_closed(second[0])
+        assert app.ended == 0
+        for _, writer in (first, second):
+            writer.close()
+    account = Authenticating()
+    async with service(account, api_max_connections=1) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(HEAD.replace(b"1000000", b"20000") + b"x" * 10_000)
+        await until(lambda: account.begun == 1, what="the request of the account")
+        second = await asyncio.open_connection("127.0.0.1", port)
+        assert await is_closed(second[0])
+        writer.write(b"x" * 10_000)
+        async with asyncio.timeout(MAX_WAIT_S):
+            assert b"200 OK" in await reader.readuntil(b"here")
+        for each in (writer, second[1]):
+            each.close()
 
 
 async def test_proxies_have_no_limit_of_their_own() -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from ipaddress import ip_network
 from types import SimpleNamespace
 
 import pytest
@@ -12,33 +11,12 @@ from starlette.types import Message
 
 from api.app import create_routes
 from api.auth.dependencies import ScopeCheck
-from api.auth.throttle import network_of
 from api.common.errors import ServiceUnavailable, TooManyRequests
 from api.common.requests_in_flight import RequestsInFlight
 from api.http.body_limit import PUBLIC_BYTES, BodySize, LimitedRoute, PayloadTooLarge, of_request
-from api.http.connection_limits import ConnectionLimits
 from api.http.event_stream import MAX_READERS, ReaderLimit
 from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT, UploadSlots
 from api.settings.limits import LimitSettings
-
-CLIENT, PROXY = "192.0.2.1", "10.0.0.1"
-
-
-@pytest.mark.parametrize(
-    ("address", "others", "has_room"),
-    [
-        (CLIENT, (CLIENT, PROXY), True),
-        (CLIENT, (CLIENT, CLIENT), False),
-        (CLIENT, (PROXY, "192.0.2.2", "192.0.2.3"), False),
-        ("2001:db8::1", ("2001:db8::2", "2001:db8::3"), False),
-        (PROXY, (PROXY, PROXY), True),
-        (PROXY, (PROXY, PROXY, CLIENT), False),
-    ],
-)
-def test_room_for_a_connection(address: str, others: Sequence[str], *, has_room: bool) -> None:
-    """A network has two of three; a trusted proxy may have all of them."""
-    limits = ConnectionLimits(3, 2, [ip_network("10.0.0.0/8")], network_of)
-    assert limits.has_room(address, others) is has_room
 
 
 @pytest.mark.parametrize(
