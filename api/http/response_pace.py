@@ -4,7 +4,8 @@ A refusal costs little, and so does a page that needs no key; but whoever asks a
 answered takes the whole process. So beyond a rate these wait for their turn: requests that no
 account has authenticated by network, and responses 429 by account. Others do not wait, also those
 of customers at the same address. A stranger's body is not read before its turn: to decode it is
-what costs most. A wait costs a timer, and a client gets no other response meanwhile.
+what costs most. But a small one is, so that a valid pair in it gets a token without a wait. A wait
+costs a timer, and a client gets no other response meanwhile.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ MAX_WAIT_S = 10.0
 REFUSALS_PER_S: Annotated[
     float, Limit("account", "wait", "Responses 429 of one process per second.")
 ] = 20.0
+SMALL_BODY_BYTES = 1_024  # a sign-in or a request for a token has a quarter of it
 _TOO_MANY = 429
 
 
@@ -48,11 +50,11 @@ class ResponsePace:
             await self._app(scope, receive, send)
             return
 
-        has_had_turn = False
+        has_had_turn, is_small = False, _has_small_body(scope)
 
         async def read() -> Message:
             nonlocal has_had_turn
-            if not has_had_turn and _account_of(scope) is None:
+            if not (is_small or has_had_turn) and _account_of(scope) is None:
                 has_had_turn = True
                 await self._wait(self._stranger_s(scope))
             return await receive()
@@ -90,3 +92,9 @@ def _account_of(scope: Scope) -> str | None:
     state = scope.get("state", {})
     found: str | None = state.get("caller") or state.get("account_id")
     return found
+
+
+def _has_small_body(scope: Scope) -> bool:
+    """Return whether a body has a length that is small; without a length it may be any."""
+    lengths = [value for name, value in scope["headers"] if name == b"content-length"]
+    return len(lengths) == 1 and lengths[0].isdigit() and int(lengths[0]) <= SMALL_BODY_BYTES

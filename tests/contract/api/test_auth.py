@@ -1,5 +1,7 @@
 """Authentication by tokens and keys, until they expire."""
 
+import asyncio
+
 import jwt
 import pytest
 
@@ -154,6 +156,24 @@ async def test_invalid_tokens_are_never_429(rest: Rest) -> None:
         assert (await rest.rejected("GET", PATH, token=wrong)) == DENIED
     assert await is_let_in(rest, given.api_key)
     assert await rest.token_of("acme")
+
+
+@pytest.mark.parametrize("path", ["/auth/get-access-token/acme", "/console/session"])
+async def test_a_valid_pair_waits_for_no_stranger(
+    scene: RpcScene, database_url: str, path: str
+) -> None:
+    """Whoever has no pair, or a wrong one, at the same address, waits for seconds meanwhile."""
+    settings = settings_for(database_url, scene.url, api_stranger_requests_per_s=0.01)
+    async with run_rest(settings, scene) as rest:
+        given = rest.credentials["acme"]
+        pair = {"apiKey": given.api_key, "apiSecret": given.api_secret}
+        await rest.client.post(path, json={})
+        wrong = rest.client.post(path, json=pair | {"apiSecret": "wrong"})
+        refused = asyncio.create_task(wrong)
+        for _ in range(3):
+            assert (await rest.client.post(path, json=pair)).is_success
+        assert not refused.done()
+        refused.cancel()
 
 
 async def test_a_disabled_account_is_not_authenticated(rest: Rest) -> None:

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from api.http.response_pace import BURST_S, MAX_WAIT_S, REFUSALS_PER_S, ResponsePace
+from api.http.response_pace import (
+    BURST_S,
+    MAX_WAIT_S,
+    REFUSALS_PER_S,
+    SMALL_BODY_BYTES,
+    ResponsePace,
+)
 
 PER_S = 10
 BURST = int(PER_S * BURST_S)
@@ -20,18 +26,30 @@ class Pace:
         self._pace = ResponsePace(self._answer, PER_S, str, lambda: self.now_s, self._sleep)
 
     async def request(
-        self, *, address: str = "192.0.2.1", account: str = "", status: int = 200
+        self,
+        *,
+        address: str = "192.0.2.1",
+        account: str = "",
+        pair: str = "",
+        status: int = 200,
+        length: str = "",
     ) -> float:
-        """Send a request with a key that is valid for an account, or that no account has."""
+        """Send a request with a key that is valid for an account, or that no account has.
+
+        A pair is in the body.
+        """
         self.waits_s = [0.0]
         scope: dict[str, Any] = {
             "type": "http",
             "client": (address, 5),
             "state": {},
             "account": account,
+            "pair": pair,
             "status": status,
             "headers": [(b"authorization", b"x")],
         }
+        if length:
+            scope["headers"].append((b"content-length", length.encode()))
         await self._pace(scope, self._receive, self._send)
         return round(sum(self.waits_s), 3)
 
@@ -40,6 +58,8 @@ class Pace:
             scope["state"]["caller"] = scope["account"]
         await receive()
         await receive()
+        if scope["pair"]:
+            scope["state"]["caller"] = scope["pair"]
         await send({"type": "http.response.start", "status": scope["status"], "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
@@ -70,6 +90,26 @@ async def test_a_body_is_read_in_turn() -> None:
     for _ in range(BURST + 4):
         assert await pace.request() == pace.waited_before_body_s
     assert pace.waited_before_body_s
+
+
+@pytest.mark.parametrize("length", ["200", str(SMALL_BODY_BYTES)])
+async def test_a_small_body_is_read_at_once(length: str) -> None:
+    """So a pair that is valid does not wait behind strangers; the refusal of a wrong one does."""
+    pace = Pace()
+    for _ in range(BURST + 4):
+        await pace.request(length=length)
+    assert await pace.request(pair="acme", length=length) == 0
+    assert await pace.request(length=length) > 0
+    assert pace.waited_before_body_s == 0
+
+
+@pytest.mark.parametrize("length", ["", str(SMALL_BODY_BYTES + 1), "x", "²"])
+async def test_other_bodies_are_read_in_turn(length: str) -> None:
+    """Also with a valid pair: what they have must be decoded first."""
+    pace = Pace()
+    for _ in range(BURST + 4):
+        await pace.request(length=length)
+    assert await pace.request(pair="acme", length=length) == pace.waited_before_body_s > 0
 
 
 async def test_a_flood_makes_nobody_wait_for_ever() -> None:
