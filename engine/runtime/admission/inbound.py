@@ -24,6 +24,7 @@ from engine.runtime.admission.inbound_routes import (
 )
 from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.admission.node_selection import NodeSelection
+from engine.runtime.admission.refusal_lines import RefusalLines
 from engine.runtime.agents.account_agents import Caller
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
@@ -70,6 +71,7 @@ class InboundCalls:
         self._settings = settings
         self._routes = routes
         self._directory = directory
+        self._lines = RefusalLines(context.clock.now_ms)
         self._ids = CallIdTails(context.random_bytes)
         self._rejected = context.metrics.calls.rejected.table("inbound")
         own_codes = (BAD_ROUTE, ACCOUNT_STOPPED, OTHER_ACCOUNT, DIAL_LOOP, *ACCOUNT_LIMITS)
@@ -117,12 +119,14 @@ class InboundCalls:
             shard.context.hang_up_channel(channel, REJECTED)
 
     def _log_foreign(self, account: str, endpoint: str, caller: Caller) -> None:
-        log.warning(
-            "phone of another account rejected",
-            account=account,
-            endpoint=endpoint,
-            owner=caller.owner,
-        )
+        if count := self._lines.take(caller.owner, OTHER_ACCOUNT):
+            log.warning(
+                "phone of another account rejected",
+                account=account,
+                endpoint=endpoint,
+                owner=caller.owner,
+                count=count,
+            )
 
     def _pass_on(
         self, shard: CallShard, channel: IncomingChannel, code: str, by_trunk: bool
@@ -167,7 +171,8 @@ class InboundCalls:
             return
         except msgspec.DecodeError as error:
             # Written by another version: an engine of that version may take the call.
-            log.warning("invalid route", number=channel.to, error=str(error))
+            if count := self._lines.take("", BAD_ROUTE):
+                log.warning("invalid route", number=channel.to, error=str(error), count=count)
             self._refuse(shard, channel, BAD_ROUTE, NO_CIRCUIT)
             return
         region = ""
@@ -187,36 +192,24 @@ class InboundCalls:
         if self._is_handing_over(shard) or shard.find_by_channel(channel.channel) is not None:
             return  # found twice while its route was read: by its event and by a recovery
         if found is None:
-            log.warning("no route", number=channel.to, node=context.node, slot=context.slot)
+            if count := self._lines.take("", "no_route"):
+                log.warning(
+                    "no route",
+                    number=channel.to,
+                    node=context.node,
+                    slot=context.slot,
+                    count=count,
+                )
             self._refuse(shard, channel, "no_route", NO_SUCH_NUMBER)
             return
         now, route = self._clock.now_ms(), found.route
-        policy = context.endpoints.policy
-        if channel.agent.is_foreign:
-            self._log_foreign(route.account, channel.endpoint, channel.agent)
-            self._refuse(shard, channel, OTHER_ACCOUNT, REJECTED)
-            return
-        if policy is not None and policy.is_stopped(route.account):
-            log.info(
-                "call of a stopped account rejected",
-                account=route.account,
-                endpoint=channel.endpoint,
-            )
-            self._refuse(shard, channel, ACCOUNT_STOPPED, REJECTED)
-            return
-        if policy is not None and (limit := policy.admit_inbound(route.account)):
-            log.info(
-                "call over a limit of its account",
-                account=route.account,
-                code=limit,
-                endpoint=channel.endpoint,
-            )
-            self._refuse(shard, channel, limit, ACCOUNT_LIMITS[limit])
+        if self._refuse_for_account(shard, channel, route.account):
             return
         new = self._settings.new_call(context, route.account, self._ids.new(now), now)
         call = inbound_call(new, channel, self._identity(shard, channel, route), found, region)
         if self._node_selection.legs.loops.closes_one(call):
-            log.warning("dial loop cut", account=call.account, number=call.to)
+            if count := self._lines.take(call.account, DIAL_LOOP):
+                log.warning("dial loop cut", account=call.account, number=call.to, count=count)
             self._refuse(shard, channel, DIAL_LOOP, REJECTED)
             return
         if channel.is_late_offer:
@@ -226,6 +219,36 @@ class InboundCalls:
             log.error("call not recorded: no archive", call_id=new.id)
         if channel.is_up:
             shard.feed(live_call, LegAnswered(channel.channel))
+
+    def _refuse_for_account(self, shard: CallShard, channel: IncomingChannel, account: str) -> bool:
+        """Refuse a call that its account may not have now; return whether it is refused."""
+        policy = shard.context.endpoints.policy
+        if channel.agent.is_foreign:
+            self._log_foreign(account, channel.endpoint, channel.agent)
+            self._refuse(shard, channel, OTHER_ACCOUNT, REJECTED)
+            return True
+        if policy is not None and policy.is_stopped(account):
+            if count := self._lines.take(account, ACCOUNT_STOPPED):
+                log.info(
+                    "call of a stopped account rejected",
+                    account=account,
+                    endpoint=channel.endpoint,
+                    count=count,
+                )
+            self._refuse(shard, channel, ACCOUNT_STOPPED, REJECTED)
+            return True
+        if policy is not None and (limit := policy.admit_inbound(account)):
+            if count := self._lines.take(account, limit):
+                log.info(
+                    "call over a limit of its account",
+                    account=account,
+                    code=limit,
+                    endpoint=channel.endpoint,
+                    count=count,
+                )
+            self._refuse(shard, channel, limit, ACCOUNT_LIMITS[limit])
+            return True
+        return False
 
     def _identity(
         self, shard: CallShard, channel: IncomingChannel, route: NumberRoute

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
+from structlog.testing import capture_logs
 
 from engine.ari.request import Reply
 from engine.runtime.admission.config import AdmissionConfig
@@ -212,6 +213,28 @@ async def test_no_header_is_read_of_a_call_that_is_refused(policy: ManualDialPol
     arrival.arrive(arguments=UnreadArguments())
     await until(partial(arrival.has_sent, 1), every_s=0.001)
     assert arrival.pbx.lines == [REJECTED]
+
+
+@pytest.mark.parametrize(
+    ("policy", "code"), [(StoppedPolicy(), "account_stopped"), (FullPolicy(), "live_calls")]
+)
+async def test_a_flood_of_refused_calls_fills_no_log(policy: ManualDialPolicy, code: str) -> None:
+    """One line a second for an account and reason; the metric counts each call."""
+    store = MemoryStore()
+    await store.put_route(NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    arrival = Arrival(store, rate=(1_000, 1_000))
+    endpoints = replace(ENDPOINTS, policy=policy)
+    arrival.shard.context = replace(arrival.shard.context, endpoints=endpoints)
+    with capture_logs() as logged:
+        for count in range(1, 21):
+            arrival.arrive()
+            await until(partial(arrival.has_sent, count), every_s=0.001)
+        assert [each["count"] for each in logged] == [1]
+        arrival.scene.clock.now += 1_000
+        arrival.arrive()
+        await until(partial(arrival.has_sent, 21), every_s=0.001)
+        assert [each["count"] for each in logged] == [1, 20]
+    assert dict(arrival.context.metrics.calls.rejected)["inbound", code] == 21
 
 
 @pytest.mark.parametrize(
