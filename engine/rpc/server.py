@@ -52,7 +52,7 @@ from engine.rpc.json_body import MAX_BODY_BYTES, json_response, read_body
 from engine.rpc.media import media_routes
 from engine.rpc.metrics.page import MetricsPage, metrics_routes
 from engine.rpc.middleware.concurrency_limit import concurrency_limit
-from engine.rpc.middleware.forwarding import STREAMS, forwarding
+from engine.rpc.middleware.forwarding import forwarding
 from engine.rpc.middleware.timing import timing
 from engine.rpc.middleware.tracing import tracing
 from engine.rpc.operation import Operation
@@ -73,6 +73,8 @@ from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire.tree import Limits
+
+_EVENT_STREAMS = "/rpc/v1/events"
 
 
 class BindFailed(Exception):
@@ -152,7 +154,7 @@ def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> w
             *_instrumentation(deps.telemetry),
             problem_middleware,
             authentication(access, deps.telemetry.metrics.external.rpc_denied),
-            concurrency_limit(deps.max_requests, streams=STREAMS),
+            concurrency_limit(deps.max_requests, streams=_EVENT_STREAMS),
             forwarding(peers),
         ]
     )

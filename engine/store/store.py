@@ -223,22 +223,6 @@ class Store(Protocol):
         Returns the id that it has.
         """
 
-    async def earlier_engines(self) -> dict[str, str]:
-        """Return the heartbeats of live engines that own slots of all nodes, of earlier versions.
-
-        None once their layout has been converted.
-        """
-
-    async def convert_layout(self, home: str) -> None:
-        """Move what earlier versions have stored to shards, except ended calls; once.
-
-        What they did not store by node moves to the shards of the node `home`. Raises StoreDown,
-        also while one of their engines may own a slot.
-        """
-
-    async def move_ended_calls(self) -> None:
-        """Move ended calls that earlier versions have stored, once; until then they are unknown."""
-
     async def used_ms(self, account: str, shards: Iterable[ShardId]) -> int:
         """Return how long the legs that an account dialled today (UTC) in ended calls were up."""
 

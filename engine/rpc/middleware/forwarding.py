@@ -28,7 +28,6 @@ from wire.shard import ShardId
 
 RESPONSE_TIMEOUT_S = 10.0
 HANDOVER_GRACE_S = 0.3  # an engine that hands over a shard still answers finished requests
-STREAMS = "/rpc/v1/events"
 RETRY_AFTER = {"Retry-After": "1"}
 STAYS = web.RequestKey("stays", bool)  # of a request that an engine with less load did not serve
 # `store_down` may be said of a call that starts later.
@@ -43,13 +42,11 @@ def forwarding(peers: PeerClient) -> Middleware:
         while True:
             may_stay = False
             try:
-                if not peers.directory.is_upgrading:
-                    return await handler(request)
-                shard = None  # an engine of an earlier version serves all requests
+                return await handler(request)
             except NotOwner as elsewhere:
                 shard = elsewhere.shard
                 may_stay = isinstance(elsewhere, LighterLoadElsewhere)
-            if is_forwarded(request) or (peers.directory.is_upgrading and _is_stream(request)):
+            if is_forwarded(request):
                 return _no_owner()
             url = peers.directory.url_of(shard)
             answer = await _forward(peers, shard, url, request) if url is not None else None
@@ -75,11 +72,6 @@ def _is_refused_for_load(answer: web.Response) -> bool:
     if answer.content_type != PROBLEM_TYPE or not isinstance(answer.body, bytes):
         return False
     return decode_message(answer.body, Problem).code in LOAD_CODES
-
-
-def _is_stream(request: web.Request) -> bool:
-    """Return whether the response has no end, so that it cannot be forwarded."""
-    return request.path == STREAMS and "group" not in request.query
 
 
 async def _forward(

@@ -30,10 +30,6 @@ class ShardDirectory(Protocol):
         """Whether this engine releases its shards or has released them."""
 
     @property
-    def is_upgrading(self) -> bool:
-        """Whether engines of an earlier version own all calls, and get all requests."""
-
-    @property
     def is_settled(self) -> bool:
         """Whether a live engine owns every shard."""
 

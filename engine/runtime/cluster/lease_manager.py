@@ -12,7 +12,6 @@ import structlog
 
 from engine.common.tasks import wait_for_event
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.layout_upgrade import LayoutUpgrade
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.lease_operations import LeaseOperations
 from engine.runtime.cluster.membership import Peer
@@ -42,7 +41,6 @@ class LeaseManager:
         self._url = url
         self._leases = LeaseOperations(context, self.suspect, self._on_store_lost, self._announce)
         self._rebalancer = Rebalancer(context, self._leases)
-        self._upgrade = LayoutUpgrade(context.store, context.members)
         self._wake = asyncio.Event()
         self._running = asyncio.Lock()
         self._quick_runs = 0
@@ -51,7 +49,6 @@ class LeaseManager:
         """Keep the shards until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._listen())
-            group.create_task(self._upgrade.finish())
             while True:
                 self._wake.clear()
                 await self.run_once()
@@ -87,7 +84,7 @@ class LeaseManager:
         """Move towards the share of this engine."""
         nodes = self.reachability.nodes
         await self._context.shards.refresh(self._store, nodes)
-        if not nodes or not await self._upgrade.run(min(nodes)):
+        if not nodes:
             return
         await self._rebalancer.update_plan()
         self._update_duties()  # connects to nodes while the calls of their shards are loaded
@@ -128,20 +125,13 @@ class LeaseManager:
         return [peer.url for peer in self._members.peers]
 
     @property
-    def is_upgrading(self) -> bool:
-        """Whether engines of an earlier version own all calls, and get all requests."""
-        return self._upgrade.is_waiting
-
-    @property
     def is_settled(self) -> bool:
         """Whether this engine has its share, and live engines have the rest.
 
         A dead engine counts as live until its last heartbeat expires, so an engine started in its
         place has no share yet.
         """
-        if self._upgrade.is_waiting:
-            return True
-        has_share = self.is_leaving or (self._upgrade.is_done and self._rebalancer.is_settled)
+        has_share = self.is_leaving or self._rebalancer.is_settled
         return has_share and not self._rebalancer.unowned
 
     async def _listen(self) -> None:
@@ -175,7 +165,6 @@ class LeaseManager:
             host.node_reports(),
             host.heard_s(),
             host.phones_revision(),
-            self._upgrade.is_done,
             {str(shard): to for shard, to in self._rebalancer.offers.items()},
         )
         body = msgspec.json.encode(me).decode()

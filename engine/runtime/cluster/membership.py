@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
 
 import msgspec
 import structlog
@@ -15,7 +14,6 @@ from engine.store.compressed_call import DICTIONARY
 from wire.decoding.messages import decode_message
 from wire.shard import ShardId, parse_shard
 
-T = TypeVar("T")
 log = structlog.get_logger()
 HEARD_FULL_S = 60  # as long as engines remember digits
 
@@ -41,15 +39,7 @@ class Peer(Struct, frozen=True):
     reports: dict[str, NodeReport] = {}  # of the nodes whose manager interface it watches
     heard_s: dict[str, int] = {}  # nodes whose digits it hears, and for how long (up to a minute)
     phones: int = 0  # revision of what it knows of the phones at the nodes that it supervises
-    takes_roles: bool = False  # as supervisor or deputy; earlier versions do all for every node
     offers: dict[str, str] = {}  # shards that it has just released, and for which engines
-
-
-class _EarlierPeer(Struct, frozen=True):
-    """The heartbeat of an engine of an earlier version, which owns slots of all nodes."""
-
-    url: str
-    slots: tuple[int, ...] = ()
 
 
 class Membership:
@@ -61,7 +51,6 @@ class Membership:
         self._engines: dict[str, Peer] = {}
         self._owners: dict[ShardId, str] = {}  # the other engines' shards
         self._reports: dict[str, NodeReport] = {}  # by node, as the other engines have them
-        self._earlier: list[_EarlierPeer] = []
         self._passed_on: Counter[str] = Counter()  # calls by node, since the last heartbeats
         self._missing: dict[str, tuple[float, Peer]] = {}  # since when they have no heartbeat
 
@@ -72,7 +61,7 @@ class Membership:
         """
         before = self._engines
         self._engines = {
-            name: peer for name, body in alive.items() if (peer := _decode(name, body, Peer))
+            name: peer for name, body in alive.items() if (peer := _decode(name, body))
         }
         self._owners = {
             parse_shard(shard): name
@@ -92,11 +81,6 @@ class Membership:
         self._reports = dict(reports)
         return not before.keys() <= self._engines.keys()
 
-    def update_earlier(self, alive: Mapping[str, str]) -> None:
-        """Take the heartbeats of the engines of earlier versions."""
-        found = (_decode(name, body, _EarlierPeer) for name, body in alive.items())
-        self._earlier = [peer for peer in found if peer]
-
     @property
     def peers(self) -> list[Peer]:
         """The other engines."""
@@ -109,9 +93,6 @@ class Membership:
 
     def url_of(self, shard: ShardId | None) -> str | None:
         """Return the URL of the other engine that has a shard (None: any), if there is one."""
-        for earlier in self._earlier:
-            if earlier.slots if shard is None else shard.slot in earlier.slots:
-                return earlier.url
         if shard is None:
             return next((peer.url for peer in self.peers if peer.shards), None)
         owner = self._owners.get(shard)
@@ -209,10 +190,6 @@ class Membership:
             for name, peer in self._engines.items()
         }
 
-    def role_takers(self) -> dict[str, EngineState]:
-        """Return the engines that may be the supervisor or the deputy of a node."""
-        return {name: s for name, s in self.states().items() if self._engines[name].takes_roles}
-
     def node_report(self, node: str) -> NodeReport | None:
         """Return what another engine reports of a node's health."""
         return self._reports.get(node)
@@ -252,9 +229,9 @@ def _nodes(peer: Peer) -> tuple[str, ...]:
     return (*peer.reachable, *peer.unreachable, *peer.unproven)
 
 
-def _decode(name: str, body: str, shape: type[T]) -> T | None:
+def _decode(name: str, body: str) -> Peer | None:
     try:
-        return decode_message(body, shape)
+        return decode_message(body, Peer)
     except msgspec.DecodeError:
         log.warning("invalid heartbeat from engine", engine=name)
         return None

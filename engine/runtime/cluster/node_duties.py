@@ -49,8 +49,8 @@ class NodeDuties:
             self.changed.set()
 
     def _assign_roles(self) -> None:
-        takers = self._members.role_takers()
-        states = {name: _without_calls(each) for name, each in takers.items()}
+        engines = self._members.states()
+        states = {name: _without_calls(each) for name, each in engines.items()}
         if states != self._states:
             self._states, self._roles = states, assign_roles(states)
 

@@ -33,12 +33,3 @@ class MemoryShardLayout:
         if self._calls_of_requests.get(request_id, instead_of) == instead_of:
             self._calls_of_requests[request_id] = call_id
         return self._calls_of_requests[request_id]
-
-    async def earlier_engines(self) -> dict[str, str]:
-        return {}
-
-    async def convert_layout(self, home: str) -> None:
-        """Do nothing: there was no earlier layout."""
-
-    async def move_ended_calls(self) -> None:
-        """Do nothing."""

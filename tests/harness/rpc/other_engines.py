@@ -11,7 +11,6 @@ class SingleEngine:
     """A cluster without other engines."""
 
     is_settled = True
-    is_upgrading = False
     is_leaving = False
     peer_urls: Sequence[str] = ()
 

@@ -22,7 +22,7 @@ class StaticShardDirectory:
     def __init__(self) -> None:
         self.where: dict[ShardId, str] = {}
         self.mine: set[ShardId] = set()
-        self.is_leaving = self.is_upgrading = False
+        self.is_leaving = False
         self.wakes = 0
 
     @property

@@ -1,7 +1,6 @@
 """A manual clock and a store that can fail, for engines that share shards."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from engine.store.errors import StoreDown
@@ -37,7 +36,6 @@ class ManualTime:
 class ManualStore(MemoryStore):
     """The memory store, which can be down and can lose its data."""
 
-    earlier: Mapping[str, str] = MappingProxyType({})
     connections = 0
     _is_connected = False
 
@@ -46,7 +44,6 @@ class ManualStore(MemoryStore):
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self.converted: list[str] = []  # home nodes
         self.reservations = 0  # of requests, also while it was down
         self.calls: Mapping[ShardId, int] = {}  # live, of shards; else what is stored
 
@@ -87,14 +84,6 @@ class ManualStore(MemoryStore):
         self.reservations += 1
         self._check()
         return await super().reserve_request(request_id, call_id, instead_of)
-
-    async def earlier_engines(self) -> dict[str, str]:
-        """Return what the test has set."""
-        return dict(self.earlier)
-
-    async def convert_layout(self, home: str) -> None:
-        """Record the node."""
-        self.converted.append(home)
 
     def lose_all(self) -> None:
         """Forget all; tokens keep growing, as the clock has them do in Valkey."""

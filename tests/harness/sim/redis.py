@@ -131,15 +131,6 @@ class SimLink:
             lambda: done(self._memory.reserve_request(request_id, call_id, instead_of))
         )
 
-    async def earlier_engines(self) -> dict[str, str]:
-        return await self._request(lambda: done(self._memory.earlier_engines()))
-
-    async def convert_layout(self, home: str) -> None:
-        await self._write(lambda: done(self._memory.convert_layout(home)))
-
-    async def move_ended_calls(self) -> None:
-        """Do nothing: no earlier version has stored any."""
-
     async def route(self, number: str) -> bytes | None:
         return await self._request(lambda: done(self._memory.route(number)))
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.runtime.cluster.lease import LeaseTimings
-from engine.runtime.cluster.node_duties import NO_DUTY, NodeDuty
+from engine.runtime.cluster.node_duties import NodeDuty
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.shard_layout import ShardLayout, SlotsMismatch
 from tests.harness.runtime.cluster_scene import SETTLED_ROUNDS, TIMINGS, Cluster, shards
@@ -176,21 +176,19 @@ def test_a_lease_ends_before_the_stores(timings: LeaseTimings) -> None:
     assert 3 * timings.heartbeat_s < timings.valid_s
 
 
-async def test_an_engine_waits_for_those_of_an_earlier_version() -> None:
-    """They own all calls, and get all requests; when the last one has left, it takes everything."""
+async def test_an_engine_without_a_plan_is_not_settled() -> None:
+    """It has not planned its share before its first heartbeat, nor while the store is down."""
     cluster = Cluster("a", slots=4)
-    cluster.store.earlier = {"old": '{"url": "http://old", "slots": [2]}'}
-    await cluster.run(SETTLED_ROUNDS)
     leases = cluster["a"].leases
-    assert (cluster.held(), leases.is_upgrading, leases.is_settled) == ({"a": 0}, True, True)
-    assert leases.url_of(ShardId("pbx1", 2)) == leases.url_of(None) == "http://old"
-    assert cluster.store.converted == []
-    assert leases.duties.of("pbx1") == NO_DUTY
-    cluster.store.earlier = {}
+    assert not leases.is_settled
+    cluster.store.is_down = True
     await cluster.run()
-    assert (cluster.held(), leases.is_upgrading) == ({"a": 4}, False)
-    assert cluster.store.converted == ["pbx1"]
+    assert not leases.is_settled
+    cluster.store.is_down = False
     await cluster.run()
+    assert (cluster.held(), leases.is_settled) == ({"a": 4}, False)
+    await cluster.run()
+    assert leases.is_settled
     assert leases.duties.of("pbx1") == NodeDuty(owns=True, supervises=True, hears=True)
 
 

@@ -120,17 +120,6 @@ def test_unreadable_calls() -> None:
     assert peers.unreadable == {ShardId(NODE, 0): 2, ShardId(NODE, 1): 2}
 
 
-def test_engines_of_an_earlier_version() -> None:
-    """They own slots of all nodes, and get every request."""
-    peers = Membership("a")
-    peers.update({"a": heartbeat("a"), "b": heartbeat("b", (0,))})
-    peers.update_earlier({"old": '{"url": "old", "slots": [0, 3]}', "idle": '{"url": "idle"}'})
-    assert peers.url_of(ShardId("pbx2", 3)) == "old"
-    assert peers.url_of(None) == "old"
-    peers.update_earlier({})
-    assert peers.url_of(ShardId(NODE, 0)) == "b"
-
-
 def test_a_missing_engine() -> None:
     """An update returns whether an engine is missing."""
     peers = Membership("a")

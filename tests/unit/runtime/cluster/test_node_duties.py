@@ -18,16 +18,12 @@ class Scene:
         self.duties = NodeDuties(self.members, lambda: self.now_s)
 
     def hear(self, *held: ShardId, **owned: tuple[ShardId, ...]) -> NodeDuty:
-        """Update from heartbeats of engines with these shards; return the duty for pbx1.
-
-        Engines whose names begin with `earlier` are of a version that knows no roles.
-        """
+        """Update from heartbeats of engines with these shards; return the duty for pbx1."""
         alive = {
             name: Peer(
                 f"http://{name}",
                 {str(shard): 0 for shard in shards},
                 reachable=("pbx1",),
-                takes_roles=not name.startswith("earlier"),
             )
             for name, shards in owned.items()
         }
@@ -47,14 +43,6 @@ def test_a_third_engine_is_not_connected() -> None:
     engines = {"one": (OWNED,), "two": (), "three": (), "four": ()}
     duties = [Scene(name).hear(**engines) for name in ("two", "three", "four")]
     assert sorted(each.hears for each in duties) == [False, False, True]
-
-
-def test_engines_of_an_earlier_version_have_no_roles() -> None:
-    """They report neither digits nor phones, so another engine supervises their nodes, too."""
-    assert Scene("two").hear(earlier=(OWNED,), two=()) == NodeDuty(supervises=True, hears=True)
-    duties = [Scene(name).hear(earlier=(OWNED,), two=(), three=()) for name in ("two", "three")]
-    assert sorted(each.supervises for each in duties) == [False, True]
-    assert all(each.hears for each in duties)
 
 
 def test_a_former_deputy_hears_on_for_a_while() -> None:
