@@ -65,8 +65,7 @@ _CALLS_CURSOR = r"calls:[0-9]{0,20}(/[0-9]{1,7}(/[A-Za-z0-9_\-]{1,90})+)?"
 _OTHER_CURSOR = r"(events|pending|dead_letters|attempts):[0-9\-]{0,41}"
 ERASURE_CURSOR = f"^({_CALLS_CURSOR}|{_OTHER_CURSOR})?" + END
 ENTRY_ID = r"^[0-9]{1,20}-[0-9]{1,20}" + END
-# Without a node in earlier versions.
-EVENT_ID = r"^((?:[a-z0-9]{1,16}/)?[0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
+EVENT_ID = r"^([a-z0-9]{1,16}/[0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
 
 PATTERNS = {
     URL: "an https:// address",

@@ -47,8 +47,6 @@ class ConsumerGroupHandlers(Struct, frozen=True):
         gaps: dict[ShardId, str] = {}
         for index, each in enumerate(body.ids):
             shard, entry, is_gap = self._parse_id(each, index)
-            if shard is None:
-                continue  # an earlier version delivered it: it is delivered again
             if is_gap:
                 gaps[shard] = entry
             else:
@@ -67,13 +65,11 @@ class ConsumerGroupHandlers(Struct, frozen=True):
         if not await self.store.stream.drop_group(group, self.shards.all):
             raise NotFound(f"no group {group}")
 
-    def _parse_id(self, event_id: str, index: int) -> tuple[ShardId | None, str, bool]:
+    def _parse_id(self, event_id: str, index: int) -> tuple[ShardId, str, bool]:
         found = re.match(EVENT_ID, event_id)
         if found is None:
             raise BadInput(f"ids[{index}]", "not an event id")
         name, gap, entry = found.groups()
-        if "/" not in name:
-            return None, entry, gap is not None
         return shard_in(self.shards, name, f"ids[{index}]"), entry, gap is not None
 
 

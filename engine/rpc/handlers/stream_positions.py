@@ -13,12 +13,9 @@ import msgspec
 from engine.store.stream import START, entry_order
 from wire.shard import ShardId
 
-_ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
 _OFFSET = re.compile(r"(?P<ms>[0-9a-f]{1,16})(?:-(?P<number>[0-9]{1,20}))?")
 _MAX_PART = 2**64  # a Redis id has two 64-bit parts; Redis rejects larger ones
 _id = msgspec.json.Decoder(tuple[int, dict[str, str]])
-_earlier_id = msgspec.json.Decoder(dict[int, str])  # of a version in which slots had all nodes
-_EARLIER_SLOTS = range(64)
 
 
 class StreamPositions:
@@ -63,7 +60,7 @@ def parse_positions(text: str, shards: Iterable[ShardId]) -> dict[ShardId, str]:
     try:
         base_ms, texts = _id.decode(text)
     except (msgspec.DecodeError, UnicodeError):
-        return _parse_earlier(text, shards)
+        raise ValueError(text) from None
     found = dict.fromkeys(shards, START)
     for node, offsets in texts.items():
         for slot, offset in enumerate(offsets.split(",")):
@@ -84,18 +81,3 @@ def _entry(base_ms: int, offset: str) -> str:
     if not (0 <= at_ms < _MAX_PART and number < _MAX_PART):
         raise ValueError(offset)
     return f"{at_ms}-{number}"
-
-
-def _parse_earlier(text: str, shards: Iterable[ShardId]) -> dict[ShardId, str]:
-    """Begin at the oldest position of an id of an earlier version; some events are repeated."""
-    try:
-        found = _earlier_id.decode(text)
-    except (msgspec.DecodeError, UnicodeError):
-        raise ValueError(text) from None
-    entries = list(found.values())
-    is_valid = all(
-        _ENTRY.fullmatch(each) and max(entry_order(each)) < _MAX_PART for each in entries
-    )
-    if not entries or not is_valid or not all(slot in _EARLIER_SLOTS for slot in found):
-        raise ValueError(text)
-    return dict.fromkeys(shards, min(entries, key=entry_order))
