@@ -21,15 +21,10 @@ class KnownPhones:
         self.phones: dict[str, PhoneCredentials] = {}
         self._credentials = credentials
         self._bodies: dict[str, bytes] = {}
-        self._marked: dict[str, str] = {}  # the account, by endpoint name
         self._position = ""
 
     async def update(self) -> set[str]:
         """Read the changes, and return whose credentials have changed; raises StoreDown."""
-        while self._marked:
-            name, account = next(iter(self._marked.items()))
-            await self._credentials.delete_marked(name, account)
-            del self._marked[name]
         found, self._position = await self._credentials.store.phones.changes(self._position)
         changed = {name for name, body in found.items() if self._bodies.get(name) != body}
         changed |= {name for name, body in found.items() if body is None}
@@ -49,7 +44,4 @@ class KnownPhones:
                 log.warning("invalid credentials", phone=name, error=str(error))
                 continue
             self._bodies[name] = body
-            if credentials.is_removed:
-                self._marked[name] = credentials.account
-            else:
-                self.phones[name] = credentials
+            self.phones[name] = credentials

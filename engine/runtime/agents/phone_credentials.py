@@ -19,7 +19,6 @@ from wire.programs.limit import Limit
 
 REALM = "asterisk"  # which the PBX names in its challenges
 RESERVED = frozenset({"agent-template", "browser-template", "trunk", "peers"})
-MARK_AGE_MS = 60_000  # a password is set after less time than that
 MAX_LOGINS: Annotated[
     int, Limit("phone", "the oldest ends", "Logins of a phone, also expired ones.")
 ] = 16
@@ -39,7 +38,6 @@ class Login(Struct, frozen=True, omit_defaults=True):
 class PhoneCredentials(Struct, frozen=True, omit_defaults=True):
     """What the PBX knows of a phone's password.
 
-    Engines of earlier versions mark a phone `is_removed` instead of deleting its credentials.
     `withdrawals` counts how often the REST layer has removed logins before they expired.
     """
 
@@ -48,7 +46,6 @@ class PhoneCredentials(Struct, frozen=True, omit_defaults=True):
     name: str = ""
     md5: str = ""
     sha256: str = ""
-    is_removed: bool = False
     kind: PhoneKind = "sip"
     logins: tuple[Login, ...] = ()
     withdrawals: int = 0
@@ -126,22 +123,10 @@ class CredentialStore(Struct, frozen=True):
         Version 0: they are deleted in any case.
         """
         if await self.read(endpoint, account, agent_id) is not None:
-            await self._delete(phone_name(endpoint), account, version)
-
-    async def delete_marked(self, name: str, account: str) -> None:
-        """Delete credentials that an engine of an earlier version has marked as removed.
-
-        They may have been replaced since they were read.
-        """
-        versions = await self.store.documents.versions(account, "phone")
-        before_ms = await self.store.time_ms() - MARK_AGE_MS
-        await self._delete(name, account, max(versions.get(name, 0), before_ms))
+            odd = version + 1 - version % 2 if version else 0  # as engines give them
+            deletion = VersionedDocument(phone_name(endpoint), odd, None)
+            await self.store.documents.put(account, "phone", [deletion])
 
     async def _find(self, endpoint: str) -> PhoneCredentials | None:
         body, _ = await self.store.phones.read(phone_name(endpoint))
-        known = None if body is None else decode_message(body, PhoneCredentials)
-        return None if known is None or known.is_removed else known
-
-    async def _delete(self, name: str, account: str, version: int) -> None:
-        odd = version + 1 - version % 2 if version else 0  # as engines give them
-        await self.store.documents.put(account, "phone", [VersionedDocument(name, odd, None)])
+        return None if body is None else decode_message(body, PhoneCredentials)

@@ -4,7 +4,6 @@ import asyncio
 import json
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from engine.ari.request import Reply, Request
@@ -142,7 +141,7 @@ async def test_a_phone_is_made_from_the_template() -> None:
 
 
 async def test_the_name_of_a_phone_is_one_line() -> None:
-    """Earlier versions stored any name; a line break in it would begin a header of SIP."""
+    """A line break in it would begin a header of SIP."""
     scene = Scene()
     name = "Anna\r\nP-Asserted-Identity: x\x00"
     await scene.credentials.put("PJSIP/anna", replace(ANNA, name=name))
@@ -206,20 +205,6 @@ async def test_a_phone_that_was_removed_before_is_deleted() -> None:
     await scene.credentials.remove("acme", "anna", "PJSIP/anna")
     scene.restart_engine()
     assert await scene.provide() == DELETED
-
-
-async def test_a_phone_that_an_earlier_engine_marked_is_deleted() -> None:
-    """At the node and in the store, where nothing else deletes the mark."""
-    scene = Scene()
-    marked = replace(ANNA, is_removed=True)
-    await scene.store.phones.put("anna", msgspec.json.encode(marked))
-    scene.show("trunk", "anna")
-    assert await scene.provide() == DELETED
-    scene.show("trunk")
-    assert await scene.provide() == []
-    assert await scene.store.phones.all() == {}
-    await scene.credentials.put("PJSIP/anna", ANNA)
-    assert f"PUT {CONFIG}/endpoint/anna" in await scene.provide()
 
 
 async def test_a_store_that_lost_everything_deletes_no_phone() -> None:
