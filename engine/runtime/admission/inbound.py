@@ -258,7 +258,7 @@ class InboundCalls:
         A phone can send any: only the directory says which number and name it has.
         """
         if self._is_by_trunk(channel):
-            return read_identity(channel.arguments, channel.from_, channel.caller_name)
+            return read_identity(channel.arguments, channel.from_)
         agent, policy = channel.agent, shard.context.endpoints.policy
         number = agent.caller_id
         if policy is not None:

@@ -1,7 +1,7 @@
 """Reads what the dialplan passes about an incoming call: the caller, privacy, earlier numbers.
 
 `Stasis(app,inbound,<dialled number>,<name>=<value>,…)`, see asterisk-config/etc/extensions.conf;
-values of headers are percent-encoded. A dialplan of an earlier version passes the number only.
+values of headers are percent-encoded.
 
 Any phone can call, and a carrier passes on what its callers send. So all channels have their number
 read, and only an admitted call from a trunk has its headers read: in linear time, up to a length.
@@ -85,17 +85,14 @@ def read_arguments(args: Sequence[str]) -> IncomingArguments:
     return IncomingArguments(strip_parameters(args[0]) if args else "", is_passed_on, is_late_offer)
 
 
-def read_identity(args: Sequence[str], caller: str, name: str = "") -> CallerIdentity:
-    """Read who calls over a trunk; `args` as above, `caller` and `name` are Asterisk's."""
-    caller, name = caller[:MAX_HEADER_LENGTH], name[:MAX_HEADER_LENGTH]
+def read_identity(args: Sequence[str], caller: str) -> CallerIdentity:
+    """Read who calls over a trunk; `args` as above, `caller` is Asterisk's number."""
+    caller = caller[:MAX_HEADER_LENGTH]
     values: dict[str, list[str]] = {}
     for key, _equals, value in (each.partition("=") for each in args[1:]):
         if value:
             text = unquote(value[: 3 * MAX_HEADER_LENGTH])[:MAX_HEADER_LENGTH]
             values.setdefault(key, []).append(text)
-    if not values:
-        is_withheld = caller.lower() in ANONYMOUS
-        return CallerIdentity("trunk", caller, _unescaped(name), is_withheld)
     parties, asserted = _parties(values), [*_entries(values.get("asserted", ()))]
     diversion = _diversions(values.get("diversion", ()))
     if not diversion and "history" in values:
@@ -180,11 +177,7 @@ def _display(entry: str) -> str:
     """Return the name before an address; empty without one."""
     name, opening, _ = entry.rpartition("<")
     name = name.strip()
-    return _unescaped(name.removeprefix('"').removesuffix('"')) if opening else ""
-
-
-def _unescaped(name: str) -> str:
-    return _QUOTED_PAIR.sub(r"\1", name)
+    return _QUOTED_PAIR.sub(r"\1", name.removeprefix('"').removesuffix('"')) if opening else ""
 
 
 def _is_withheld(values: dict[str, list[str]], parties: Sequence[_Party], caller: str) -> bool:

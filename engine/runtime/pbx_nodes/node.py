@@ -48,7 +48,6 @@ class IncomingChannel(Struct, frozen=True):
     endpoint: str = ""  # of the caller
     agent: Caller = Caller()  # the agent at that endpoint
     is_passed_on: bool = False  # by another engine, which had no room
-    caller_name: str = ""  # as Asterisk shows it
     is_late_offer: bool = False  # its INVITE has no SDP: its ACK will
     arguments: Sequence[str] = ()  # of Stasis() after `inbound`, which `read_identity` reads
 
@@ -342,7 +341,6 @@ class Node:
                 is_up=channel.state == "Up",
                 endpoint=_endpoint(channel),
                 is_passed_on=known.is_passed_on,
-                caller_name=channel.caller.name,
                 is_late_offer=known.is_late_offer,
                 arguments=args[1:],
             )

@@ -49,7 +49,7 @@ Parser = Callable[[str], object]
 
 
 def header(name: str) -> Parser:
-    return lambda text: read_identity(["1", f"{name}={quote(text, safe='')}"], text, text)
+    return lambda text: read_identity(["1", f"{name}={quote(text, safe='')}"], text)
 
 
 HEADERS = ("asserted", "from", "privacy", "rpid", "diversion", "history", "presentation")
