@@ -67,25 +67,6 @@ OTHERS: Mapping[str, tuple[str, str]] = {
         "Run an engine until SIGTERM; another engine continues its calls.",
     ),
 }
-# Older names of commands, which work and are not shown.
-OLD_NAMES: Mapping[str, str] = {
-    "calls": "calls:calls",
-    "timeline": "calls:timeline",
-    "replay": "replay:replay",
-    "mute": "call_control:mute",
-    "unmute": "call_control:unmute",
-    "hold": "call_control:hold",
-    "unhold": "call_control:unhold",
-    "dial": "call_control:dial",
-    "hangup": "call_control:hangup",
-    "record": "recordings:record",
-    "transfer-complete": "sessions.transfers:complete",
-    "transfer-cancel": "sessions.transfers:cancel",
-    "routes": "routes:routes",
-    "webhooks": "webhooks:webhooks",
-    "agents": "agents:agents",
-    "nodes": "nodes:nodes",
-}
 # Commands of other installed packages: `--help` shows them without an import.
 DESCRIPTIONS: Mapping[str, str] = {
     "streams": "Run a stream gateway until SIGTERM; engines reach bots over it.",
@@ -121,8 +102,6 @@ for _name, (_module, _help) in NOUNS.items():
     add_named_command(app, f"{_COMMANDS}.{_module}:{_name}", _name, _help)
 for _name, (_path, _help) in OTHERS.items():
     add_named_command(app, _path, _name, _help)
-for _name, _path in OLD_NAMES.items():
-    app.command(f"{_COMMANDS}.{_path}", name=_name, show=False)
 for _found in entry_points(group="switchroom.commands"):
     if _found.name not in NOUNS:  # the noun adds those commands to its own
         _text = DESCRIPTIONS.get(_found.name, f"See `switchroom {_found.name} --help`.")

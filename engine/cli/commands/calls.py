@@ -96,20 +96,14 @@ def calls(  # noqa: PLR0913 - one for each option
 
 
 @call_command
-async def timeline(
-    calls: Calls, call_id: CallId, *, json: Annotated[bool, Parameter(show=False)] = False
-) -> Shown | None:
+async def timeline(calls: Calls, call_id: CallId) -> Shown:
     """Show a call's legs, verbs, digits and webhooks as a ladder diagram with times.
 
     Example: switchroom call timeline 3-pbx1-7f3a
     """
     fields = await calls.timeline_fields(call_id)
     view = timeline_of(calls, fields)
-    drawn = shown(fields, Group(*screen.ladder(view, Console(highlight=False))))
-    if not json:
-        return drawn
-    write_shown(drawn, "json")
-    return None
+    return shown(fields, Group(*screen.ladder(view, Console(highlight=False))))
 
 
 async def _calls(

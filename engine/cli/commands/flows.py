@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from engine.cli.command import resource_command
-from engine.cli.commands.requests import request
 from engine.cli.errors import UsageError
 from engine.cli.options import parsing
 from engine.cli.options.version import IfVersion
@@ -29,7 +28,6 @@ flow = App(
     name="flow",
     help=with_example("Manage flows, their versions, and which of them calls run.", "flow list"),
 )
-flow.command(request)  # its older name
 
 
 @flow.command

@@ -24,11 +24,8 @@ _HEADINGS = ("node", "connected", "calls", "weight", "new calls", "loss", "jitte
 NodeName = Annotated[str, Parameter(help="Name of the PBX node.")]
 
 node = App(name="node", help=with_example("List the PBX nodes; drain or undrain one.", "node list"))
-nodes = App(name="nodes", help="List the PBX nodes; drain or undrain one.")  # the older name
 
 
-@nodes.default
-@nodes.command(name="list")
 @node.command(name="list")
 @client_command
 async def list_(client: Client) -> Shown:
@@ -41,7 +38,6 @@ async def list_(client: Client) -> Shown:
     return shown(found, table if found else "no PBX nodes: set SWITCHROOM_NODES")
 
 
-@nodes.command
 @node.command
 @client_command
 async def drain(
@@ -65,7 +61,6 @@ async def drain(
     write_shown(shown(drained), output)
 
 
-@nodes.command
 @node.command
 @client_command
 async def undrain(client: Client, node: NodeName) -> Shown:

@@ -84,21 +84,6 @@ async def stop(calls: Calls, call_id: CallId) -> Shown:
     return await _change(calls, call_id, "stop")
 
 
-@call_command
-async def record(
-    calls: Calls,
-    call_id: CallId,
-    action: Annotated[
-        RecordingState, Parameter(name="ACTION", help="What to do with the recording.")
-    ],
-) -> Shown:
-    """Start, pause, resume or stop the recording of a call.
-
-    Example: switchroom record 3-pbx1-7f3a start
-    """
-    return await _change(calls, call_id, action)
-
-
 @recording.command(name="list")
 @rest_command
 async def list_(  # noqa: PLR0913 - one for each filter

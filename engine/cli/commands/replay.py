@@ -1,11 +1,9 @@
 """`switchroom call replay`: checks that the core still makes the same decisions for a call."""
 
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-import msgspec
 from cyclopts import Parameter
 
 from engine.cli.client import Client
@@ -26,8 +24,7 @@ async def replay(
     all_ended: Annotated[
         int, Parameter(help="Audit this many of the latest ended calls instead.")
     ] = 0,
-    json: Annotated[bool, Parameter(show=False)] = False,  # the older --output, a line per call
-) -> Shown | int:
+) -> Shown:
     """Replay a call's log through the core; exit status 1 if its decisions differ.
 
     It compares the commands for each event, the emitted call events and the final state.
@@ -37,13 +34,8 @@ async def replay(
     """
     if bool(call_id) == (all_ended > 0):
         raise UsageError("either a call id or --all-ended is required")
-    audits: list[Replay] = []
-    for each in [call_id] if call_id else await client.ended_calls(all_ended):
-        audits.append(audit := await client.request(Replay, "GET", "calls", each, "replay"))
-        if json:
-            sys.stdout.buffer.write(msgspec.json.encode(audit) + b"\n")
-    if json:
-        return status(audits)
+    ids = [call_id] if call_id else await client.ended_calls(all_ended)
+    audits = [await client.request(Replay, "GET", "calls", each, "replay") for each in ids]
     about = [line for each in audits if call_id or not each.is_same for line in lines(each)]
     items = about if call_id else [*about, summary(audits)]
     return Shown(audits[0] if call_id else audits, tuple(items), status(audits))

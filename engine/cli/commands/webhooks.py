@@ -105,7 +105,6 @@ async def tail(  # noqa: PLR0913 - one for each option
     kind: KindFilter = None,
     outcome: OutcomeFilter = None,
     failed: FailedFilter = False,
-    json: Annotated[bool, Parameter(show=False)] = False,
     output: OutputFlag = "table",
 ) -> None:
     """Print attempts as they are made, until Ctrl-C.
@@ -127,13 +126,9 @@ async def tail(  # noqa: PLR0913 - one for each option
         else:
             reached_s = time.monotonic()
         for each in _attempts(page):
-            write_next(each, "json" if json else output, _line(each))
+            write_next(each, output, _line(each))
         after = _next(page) or after
         await asyncio.sleep(POLL_INTERVAL_S)
-
-
-webhooks = App(name="webhooks", help=webhook.help)  # an older name
-webhooks.update(webhook)
 
 
 def _filters(call: str, kind: Kind | None, outcome: str | None, *, failed: bool) -> dict[str, str]:

@@ -26,26 +26,26 @@ EAR = "wss://ear.example/"
 SESSION = {"conferenceSessionId": CONFERENCE}
 HANDED = {"transferMode": "attended", "sourceChannelId": ADA, "customerChannelId": MAIN}
 CASES: list[tuple[str, str, type, dict[str, Any]]] = [
-    ("mute {} main", "mute", control.MuteLeg, {"channelId": MAIN, "direction": "in"}),
+    ("call mute {} main", "mute", control.MuteLeg, {"channelId": MAIN, "direction": "in"}),
     (
-        "mute {} ada --direction both",
+        "call mute {} ada --direction both",
         "mute",
         control.MuteLeg,
         {"channelId": ADA, "direction": "both"},
     ),
-    ("unmute {} l0", "unmute", control.LegControl, {"channelId": ADA}),
-    ("hold {} desk", "hold", control.LegControl, {"channelId": PHONE}),
-    ("unhold {} 15550077", "unhold", control.LegControl, {"channelId": MAIN}),
+    ("call unmute {} l0", "unmute", control.LegControl, {"channelId": ADA}),
+    ("call hold {} desk", "hold", control.LegControl, {"channelId": PHONE}),
+    ("call unhold {} 15550077", "unhold", control.LegControl, {"channelId": MAIN}),
     (
-        "dial {} +1555 --timeout 9 --caller-id +1556",
+        "call dial {} +1555 --timeout 9 --caller-id +1556",
         "dial",
         control.DialInto,
         {"target": "+1555", "timeout": 9.0, "callerId": "+1556"},
     ),
-    ("hangup {}", "hangup", control.HangupCall, {}),
-    ("hangup {} --channel main", "hangup", control.HangupCall, {"channelId": MAIN}),
-    ("hangup {} --agent 1001", "hangup", control.HangupCall, {"channelId": ADA}),
-    ("record {} pause", "recording/pause", control.CallControl, {}),
+    ("call hangup {}", "hangup", control.HangupCall, {}),
+    ("call hangup {} --channel main", "hangup", control.HangupCall, {"channelId": MAIN}),
+    ("call hangup {} --agent 1001", "hangup", control.HangupCall, {"channelId": ADA}),
+    ("recording pause {}", "recording/pause", control.CallControl, {}),
     (
         "transfer {} --from ada --customer main --agent 1002 --name Bo --moh https://x.example/m",
         "transfers",
@@ -71,13 +71,13 @@ CASES: list[tuple[str, str, type, dict[str, Any]]] = [
         },
     ),
     (
-        "transfer-complete {}",
+        "transfer complete {}",
         f"transfers/{SECOND}/complete",
         control.CompleteTransfer,
         {"completedByAgentId": "operator", "reason": "manual_complete"},
     ),
     (
-        "transfer-cancel {} t1 --by ada",
+        "transfer cancel {} t1 --by ada",
         f"transfers/{FIRST}/cancel",
         control.CancelTransfer,
         {"cancelledByAgentId": "ada", "reason": "source_cancel"},
@@ -164,10 +164,10 @@ async def test_each_command_requests_what_it_says(
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("mute {} bob", "matches “bob”; choices:"),
-        ("hangup {} --channel main --agent ada", "--channel and --agent exclude each other"),
-        ("hangup {} --agent=", "no channel"),
-        ("hangup {} --channel=", "no channel"),
+        ("call mute {} bob", "matches “bob”; choices:"),
+        ("call hangup {} --channel main --agent ada", "--channel and --agent exclude each other"),
+        ("call hangup {} --agent=", "no channel"),
+        ("call hangup {} --channel=", "no channel"),
         ("transfer {} --from ada --customer main", "exactly one of --agent and --number"),
         (
             "transfer {} --from ada --customer main --agent 1 --number 2",
@@ -192,6 +192,6 @@ async def test_what_can_not_be_requested_is_not_requested(
 async def test_what_the_engine_refuses_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
     """The engine's message is printed, without a traceback."""
     engine.problem = Problem("Wrong state", 409, "call_ended", f"call {ID} has ended")
-    result = await switchroom(tmp_path, engine.url(), "hangup", ID)
+    result = await switchroom(tmp_path, engine.url(), "call", "hangup", ID)
     more = "call_ended: `switchroom error show call_ended` explains it"
     assert result == (2, "", f"switchroom: call {ID} has ended\n  {more}\n")

@@ -63,5 +63,5 @@ async def test_a_recording_to_come_is_shown(
 ) -> None:
     """Before the answer there is no recording to show."""
     engine.call = replace(CALL, recordings=())
-    assert await typed(engine.url(), "record", ID, "start") == 0
+    assert await typed(engine.url(), "recording", "start", ID) == 0
     assert capsys.readouterr().out.startswith("no recording yet")

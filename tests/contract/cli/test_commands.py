@@ -14,11 +14,12 @@ from wire.rpc import Problem
 
 
 async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
-    """`switchroom timeline` prints title and ladder; with --json, the JSON of the RPC."""
+    """`switchroom call timeline` prints title and ladder, or the JSON of the RPC."""
     async with FakeEngine() as engine:
         call_id = timeline().call.call_id
-        status, out, _ = await switchroom(tmp_path, engine.url(), "timeline", call_id)
-        _, as_json, _ = await switchroom(tmp_path, engine.url(), "timeline", call_id, "--json")
+        command = (tmp_path, engine.url(), "call", "timeline", call_id)
+        status, out, _ = await switchroom(*command)
+        _, as_json, _ = await switchroom(*command, "--output", "json")
     golden = GOLDEN.read_text().splitlines()
     assert status == 0
     assert [line.rstrip() for line in out.splitlines()[2:]] == golden
@@ -27,7 +28,7 @@ async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
 
 async def test_no_engine_is_no_traceback(tmp_path: Path) -> None:
     """Without an engine a command prints the reason and exits with status 2."""
-    status, out, err = await switchroom(tmp_path, f"http://127.0.0.1:{free_port()}", "calls")
+    status, out, err = await switchroom(tmp_path, f"http://127.0.0.1:{free_port()}", "call", "list")
     assert (status, out) == (2, "")
     assert "connection refused" in err
     assert "Traceback" not in err
@@ -36,7 +37,7 @@ async def test_no_engine_is_no_traceback(tmp_path: Path) -> None:
 async def test_calls_lists_whole_ids(tmp_path: Path) -> None:
     """Ids are printed whole, so that they can be copied into other commands."""
     async with FakeEngine() as engine:
-        _, out, _ = await switchroom(tmp_path, engine.url(), "calls")
+        _, out, _ = await switchroom(tmp_path, engine.url(), "call", "list")
     assert out.splitlines()[1].split()[0] == timeline().call.call_id
 
 
@@ -45,8 +46,8 @@ async def test_ended_calls_are_listed(tmp_path: Path) -> None:
     async with FakeEngine() as engine:
         at = (tmp_path, engine.url())
         engine.replays = {each.call_id: each for each in (SAME, DIFFERENT)}
-        listed = await switchroom(*at, "calls", "--ended", "2")
-        rejected = await switchroom(*at, "calls", "--ended", "2", "--watch")
+        listed = await switchroom(*at, "call", "list", "--ended", "2")
+        rejected = await switchroom(*at, "call", "list", "--ended", "2", "--watch")
     assert listed == (0, f"{SAME.call_id}\n{DIFFERENT.call_id}\n", "")
     assert (rejected[0], "--watch draws a table" in rejected[2]) == (2, True)
 
@@ -78,7 +79,7 @@ async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
     async with FakeEngine() as engine:
         at = (tmp_path, engine.url())
         await switchroom(*at, "route", "rm", "+15550100#2")
-        await switchroom(*at, "nodes", "drain", "pbx1?a/b", "--no-wait")
+        await switchroom(*at, "node", "drain", "pbx1?a/b", "--no-wait")
         await switchroom(*at, "agent", "rm", "a/b", "--account", "acme")
     assert [(method, path) for method, path, _ in engine.requests] == [
         ("DELETE", "routes/+15550100#2"),
@@ -93,7 +94,7 @@ async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
         (("route", "rm", "+15550100"), "route: +15550100"),
         (("agent", "rm", "sales7", "--account", "acme"), "agent: sales7"),
         (("flow", "rm", "menu", "--account", "acme"), "flow: menu"),
-        (("flow", "request", "rm", "x", "--account", "acme"), "API request: x"),
+        (("request", "rm", "x", "--account", "acme"), "API request: x"),
         (("callback", "rm", "--account", "acme"), "callbacks: account acme"),
     ],
     ids=lambda each: each[0] if isinstance(each, tuple) else "",
@@ -123,15 +124,17 @@ async def test_groups_of_commands_are_alike(tmp_path: Path, group: str) -> None:
 )
 async def test_an_address_is_checked(tmp_path: Path, url: str) -> None:
     """An invalid URL is rejected, with an example of a valid one."""
-    result = await switchroom(tmp_path, url, "calls")
+    result = await switchroom(tmp_path, url, "call", "list")
     wanted = "expected a URL such as http://127.0.0.1:8070"
     assert result == (2, "", f"switchroom: --url {url}: {wanted}\n")
 
 
 async def test_agents_are_listed(tmp_path: Path) -> None:
-    """`switchroom agents` shows presence and calls; names are printed unchanged."""
+    """`switchroom agent list` shows presence and calls; names are printed unchanged."""
     async with FakeEngine() as engine:
-        status, out, _ = await switchroom(tmp_path, engine.url(), "agents", "--account", "acme")
+        status, out, _ = await switchroom(
+            tmp_path, engine.url(), "agent", "list", "--account", "acme"
+        )
     head, *rows = (line.split() for line in out.splitlines())
     assert (status, head) == (0, ["agent", "name", "endpoint", "presence", "call"])
     assert rows == [
@@ -143,7 +146,7 @@ async def test_agents_are_listed(tmp_path: Path) -> None:
 async def test_without_agents_the_command_that_adds_one_is_named(tmp_path: Path) -> None:
     async with FakeEngine() as engine:
         engine.agents = ()
-        _, out, _ = await switchroom(tmp_path, engine.url(), "agents", "--account", "acme")
+        _, out, _ = await switchroom(tmp_path, engine.url(), "agent", "list", "--account", "acme")
     assert out == "no agents; `switchroom agent set AGENT-ID ENDPOINT` adds one\n"
 
 
@@ -169,7 +172,7 @@ async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
         at = (tmp_path, engine.url())
         assert (await switchroom(*at, "agent", "set", *typed, *mine))[0] == 0
         assert (await switchroom(*at, "agent", "rm", "sales7", *mine))[0] == 0
-        status, _, err = await switchroom(*at, "agents")
+        status, _, err = await switchroom(*at, "agent", "list")
     sent = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
     assert engine.requests == [
         ("PUT", "agents/acme/sales7", sent),

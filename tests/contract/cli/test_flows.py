@@ -17,13 +17,14 @@ ME = ("--account", "acme")
 @pytest.mark.parametrize(
     ("typed", "said", "body"),
     [
-        (["put", "menu", HANGUP], "flow menu, version 4", ("PUT", "flows/acme/menu")),
-        (["check", "menu", HANGUP], "flow menu is valid", ("POST", "flows/acme/menu/check")),
-        (["list"], "menu", ("GET", "flows/acme")),
-        (["versions", "menu"], "2 3", ("GET", "flows/acme/menu/versions")),
-        (["show", "menu", "--version", "2"], "hangup", ("GET", "flows/acme/menu")),
-        (["get", "menu"], "hangup", ("GET", "flows/acme/menu")),
-        (["rm", "menu"], "", ("DELETE", "flows/acme/menu")),
+        (["flow", "put", "menu", HANGUP], "flow menu, version 4", ("PUT", "flows/acme/menu")),
+        (["flow", "check", "menu", HANGUP], "flow menu is valid",
+         ("POST", "flows/acme/menu/check")),
+        (["flow", "list"], "menu", ("GET", "flows/acme")),
+        (["flow", "versions", "menu"], "2 3", ("GET", "flows/acme/menu/versions")),
+        (["flow", "show", "menu", "--version", "2"], "hangup", ("GET", "flows/acme/menu")),
+        (["flow", "get", "menu"], "hangup", ("GET", "flows/acme/menu")),
+        (["flow", "rm", "menu"], "", ("DELETE", "flows/acme/menu")),
         (["request", "list"], "crm.example", ("GET", "requests/acme")),
         (["request", "show", "x"], "token", ("GET", "requests/acme/x")),
         (["request", "put", API_REQUEST, "--id", REQUEST.request_id], REQUEST.request_id,
@@ -37,7 +38,7 @@ async def test_each_requests_one_thing(
 ) -> None:
     """Each command sends one request and prints the response."""
     async with FakeEngine() as engine:
-        status, out, err = await switchroom(tmp_path, engine.url(), "flow", *typed, *ME)
+        status, out, err = await switchroom(tmp_path, engine.url(), *typed, *ME)
     assert (status, err) == (0, "")
     assert said in out
     assert [each[:2] for each in engine.requests] == [body]
@@ -46,7 +47,7 @@ async def test_each_requests_one_thing(
 async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
     """The generated id is printed, because flows refer to it."""
     async with FakeEngine() as engine:
-        put = ("flow", "request", "put", API_REQUEST, *ME)
+        put = ("request", "put", API_REQUEST, *ME)
         _, out, _ = await switchroom(tmp_path, engine.url(), *put)
     made = out.strip()
     assert len(made) == 24

@@ -1,4 +1,4 @@
-"""`switchroom calls --watch`: a table of calls that follows the event stream of any engine."""
+"""`switchroom call list --watch`: a table of calls that follows the event stream of any engine."""
 
 import asyncio
 from collections.abc import AsyncIterator

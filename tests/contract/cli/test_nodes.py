@@ -1,4 +1,4 @@
-"""`switchroom nodes`: the list of nodes, and a drain that waits."""
+"""`switchroom node`: the list of nodes, and a drain that waits."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ async def waited(engine: FakeEngine) -> list[str]:
 async def test_nodes_are_listed(tmp_path: Path) -> None:
     """The list has calls of all engines, limits, whether a node gets new calls, and RTP quality."""
     async with FakeEngine() as engine:
-        status, out, _ = await switchroom(tmp_path, engine.url(), "nodes")
+        status, out, _ = await switchroom(tmp_path, engine.url(), "node", "list")
     rows = [line.split() for line in out.splitlines()]
     assert status == 0
     assert rows[1] == ["pbx1", "yes", "3/20", "3", "yes", "1.2%", "7", "ms"]
@@ -39,9 +39,9 @@ async def test_nodes_are_listed(tmp_path: Path) -> None:
 async def test_a_drain_that_does_not_wait(tmp_path: Path) -> None:
     """With --no-wait a drain returns after the request; undrain does, too."""
     async with FakeEngine() as engine:
-        _, out, _ = await switchroom(tmp_path, engine.url(), "nodes", "drain", "pbx1", "--no-wait")
+        _, out, _ = await switchroom(tmp_path, engine.url(), "node", "drain", "pbx1", "--no-wait")
         assert out == "node pbx1 gets no new calls\n"
-        _, out, _ = await switchroom(tmp_path, engine.url(), "nodes", "undrain", "pbx1")
+        _, out, _ = await switchroom(tmp_path, engine.url(), "node", "undrain", "pbx1")
         assert out == "node pbx1 gets new calls\n"
     body = [(method, path) for method, path, _ in engine.requests]
     assert body == [("POST", "nodes/pbx1/drain"), ("POST", "nodes/pbx1/undrain")]

@@ -1,4 +1,4 @@
-"""`switchroom replay`: result, exit status, and differences."""
+"""`switchroom call replay`: result, exit status, and differences."""
 
 import json
 from pathlib import Path
@@ -22,22 +22,23 @@ async def test_one_or_many(tmp_path: Path, typed: tuple[str, ...], code: int, fi
     """Of many calls, those that differ are printed, and how many replay the same."""
     async with FakeEngine() as engine:
         engine.replays = {each.call_id: each for each in (SAME, HOLE, DIFFERENT)}
-        done = await switchroom(tmp_path, engine.url(), "replay", *typed)
+        done = await switchroom(tmp_path, engine.url(), "call", "replay", *typed)
     assert (done[0], done[1].splitlines()[0]) == (code, first)
     if "--all-ended" in typed:
         assert done[1].splitlines()[-1].startswith("2 of 3 calls replay the same")
 
 
 async def test_as_json(tmp_path: Path) -> None:
-    """With --json each call is one line, for scripts."""
+    """Scripts read the whole result."""
     async with FakeEngine() as engine:
         engine.replays = {SAME.call_id: SAME}
-        code, out, _ = await switchroom(tmp_path, engine.url(), "replay", SAME.call_id, "--json")
+        typed = ("call", "replay", SAME.call_id, "--output", "json")
+        code, out, _ = await switchroom(tmp_path, engine.url(), *typed)
     assert (code, json.loads(out)["isSame"]) == (0, True)
 
 
 async def test_which_call(tmp_path: Path) -> None:
     """Either a call id or --all-ended is required, not both."""
     for typed in ((), ("x", "--all-ended", "3")):
-        code, _, err = await switchroom(tmp_path, "http://127.0.0.1:1", "replay", *typed)
+        code, _, err = await switchroom(tmp_path, "http://127.0.0.1:1", "call", "replay", *typed)
         assert (code, err) == (2, "switchroom: either a call id or --all-ended is required\n")

@@ -66,11 +66,10 @@ def _cpu_s(words: Sequence[str], folder: Path) -> float:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 async def test_each_shell_has_a_completion_script(tmp_path: Path, shell: str) -> None:
-    """The script knows nouns, verbs and options, and no older names."""
+    """The script knows nouns, verbs and options."""
     status, script, err = await run_forked(("completion", shell), tmp_path, {})
     assert (status, err) == (0, "")
     assert all(each in script for each in ("flow", "publish", "if-version"))
-    assert "transfer-complete" not in script
 
 
 async def test_bash_completes_verbs_and_options(tmp_path: Path) -> None:

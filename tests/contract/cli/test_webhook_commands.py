@@ -46,7 +46,6 @@ async def test_a_list_continues_until_its_limit(tmp_path: Path) -> None:
     ("words", "request_line"),
     [
         ("webhook show 1-0", "GET /voice/webhooks/1-0"),
-        ("webhooks show 1-0", "GET /voice/webhooks/1-0"),
         ("webhook retry 1-0", "POST /voice/webhooks/1-0/retry"),
     ],
 )

@@ -8,7 +8,7 @@ from tests.sim.world_view import WorldView
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Audit every replayed call as `switchroom replay` does."""
+    """Audit every replayed call as `switchroom call replay` does."""
     del world
     for history in histories:
         if not history.is_replayed:

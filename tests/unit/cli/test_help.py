@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from api.cli.commands import COMMANDS, account
-from engine.cli.tree import DESCRIPTIONS, NOUNS, OLD_NAMES, OTHERS, app
+from engine.cli.tree import DESCRIPTIONS, NOUNS, OTHERS, app
 from engine.cli.usage_panel import usage_panel
 from wire.programs.output import OutputFormat
 
@@ -69,7 +69,7 @@ def test_the_help_of_a_command_is_whole() -> None:
 
 def test_no_argument_is_named_like_an_option() -> None:
     """The error for a missing argument names it as the usage line does."""
-    assert _error("timeline") == 'Command "timeline" requires CALL-ID.'
+    assert _error("call", "timeline") == 'Command "call timeline" requires CALL-ID.'
     assert _error("route", "set", "+4721930000") == 'Command "route set" requires ACTION.'
     assert _error("call", "--to") == 'Command "call" parameter --to requires an argument.'
 
@@ -164,7 +164,7 @@ def _fault_of_help(name: str, text: str) -> str:
 
 def _fault_of_example(name: str, example: str) -> str:
     typed = shlex.split(example)
-    if typed[: len(name.split())] != name.split() and not _is_older(name, typed):
+    if typed[: len(name.split())] != name.split() and not _is_default(name, typed):
         return f"{name}: the example is of another command: {example}"
     try:
         app.parse_args(typed[1:], exit_on_error=False, print_error=False)
@@ -173,7 +173,6 @@ def _fault_of_example(name: str, example: str) -> str:
     return ""
 
 
-def _is_older(name: str, typed: list[str]) -> bool:
-    """Return whether a command is another's older name, or what its group does by default."""
-    older = name.split()[1] in OLD_NAMES or name.startswith("switchroom flow request")
-    return older or typed[1] == name.split()[1]
+def _is_default(name: str, typed: list[str]) -> bool:
+    """Return whether a command is what its group does by default."""
+    return typed[1] == name.split()[1]

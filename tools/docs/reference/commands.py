@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from cyclopts import App
 
-from engine.cli.tree import OLD_NAMES, app
+from engine.cli.tree import app
 from tools.docs.reference.command_texts import NOTES
 from tools.docs.reference.markdown import code, page, table
 from tools.docs.reference.shapes import NOTHING
@@ -24,7 +24,7 @@ _WORDS = {str: "text", int: "integer", float: "number", bool: "flag", Path: "pat
 
 def nouns() -> dict[str, App]:
     """Return the nouns, and commands without one, in the order of the help."""
-    return {name: app[name] for name in app if not name.startswith("-") and name not in OLD_NAMES}
+    return {name: app[name] for name in app if not name.startswith("-")}
 
 
 def command_pages() -> dict[str, str]:

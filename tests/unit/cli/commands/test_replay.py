@@ -1,4 +1,4 @@
-"""`switchroom replay`: result, exit status and differences."""
+"""`switchroom call replay`: result, exit status and differences."""
 
 from engine.cli.commands.replay import lines, status, summary
 from tests.harness.cli.replays import DIFFERENT, HOLE, SAME

@@ -1,4 +1,4 @@
-"""`switchroom calls --watch`: a table that the event stream of any engine updates."""
+"""`switchroom call list --watch`: a table that the event stream of any engine updates."""
 
 import io
 
