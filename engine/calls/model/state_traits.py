@@ -168,7 +168,7 @@ def active_voicemail(state: CallState) -> str | None:
 def digit_window(state: CallState, from_ms: int) -> int | None:
     """Return since when a state accepts digits of its leg, if it does.
 
-    `from_ms` is the leg's `digits_from_ms`: 0 if an earlier version stored the call.
+    `from_ms` is the leg's `digits_from_ms`: 0 before its answer.
     """
     match state:
         case Gathering(since_ms=since_ms, suspended=suspended):

@@ -28,7 +28,7 @@ class StoredCall(Struct, frozen=True, array_like=True, gc=False):
     call: Call
     outbox: tuple[Command, ...] = ()
     log_length: int = 0
-    format: int = 0  # 0: stored before formats were numbered
+    format: int = 0  # the FORMAT of the engine that stored it
     # How far the clock of its times is ahead of the store's; None: not measured.
     clock_offset_ms: int | None = None
 
@@ -48,7 +48,7 @@ class LaterCall(Struct, frozen=True):
 class LogEntry(Struct, frozen=True, array_like=True, gc=False):
     """One line of a call's log: an event and when it was applied, in wall-clock milliseconds.
 
-    `digest` is of the commands that the event led to, encoded in that `form`; 0: none was stored.
+    `digest` is of the commands that the event led to, encoded in that `form`; 0: of none.
     """
 
     now: int

@@ -12,7 +12,7 @@ from wire.agents import Agent
 from wire.decoding.messages import decode_message
 
 log = structlog.get_logger()
-REREAD_INTERVAL_MS = 3_600_000  # finds changes that a store lost, or that an older engine made
+REREAD_INTERVAL_MS = 3_600_000  # finds changes that a store lost
 AGENTS_PER_STEP = 250  # decoded before other work takes its turn
 
 

@@ -34,7 +34,7 @@ async def test_a_drained_node_gets_no_call(two: TwoNodes, tmp_path: Path) -> Non
     """It gets no new call; the live call continues, and the command exits after its end."""
     live = await two.call(node="pbx1")
     await two.wait_answered(live)
-    command = _switchroom(two, tmp_path, "nodes", "drain", "pbx1")
+    command = _switchroom(two, tmp_path, "node", "drain", "pbx1")
     await until(lambda: "1 live calls" in _printed(tmp_path), what="the count")
     assert [node_of(await two.call()) for _ in range(3)] == ["pbx2"] * 3
     assert await two.refusal(node="pbx1") == (503, "node_drained")

@@ -16,7 +16,6 @@ from engine.store.compressed_call import (
     EndedCall,
     compress,
     decompress,
-    is_compressed,
 )
 from tests.harness.calls.builders import ID, MAIN, bridged_call, outbound
 from tests.harness.calls.control import BOB, PEER
@@ -105,11 +104,3 @@ def test_what_this_version_cannot_read_does_not_decode(position: int) -> None:
     assert call.log == ()
     with pytest.raises(msgspec.DecodeError):
         decode_stored_call(call.state)
-
-
-def test_an_earlier_version_does_not_decode_it() -> None:
-    """It takes what follows the first zero byte for the state."""
-    record = compress(ID, conversation())
-    assert is_compressed(record)
-    with pytest.raises(msgspec.DecodeError):
-        decode_stored_call(record.partition(b"\0")[2])

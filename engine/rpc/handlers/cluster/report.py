@@ -14,7 +14,7 @@ from engine.runtime.call_service import CallService
 from engine.runtime.cluster.membership import Peer
 from wire.cluster import AudioCache, EngineShard, EngineView
 
-NO_RESPONSE = "it does not respond, or is an earlier version"
+NO_RESPONSE = "it does not respond"
 
 
 def _supervises_nothing(_node: str) -> bool:

@@ -136,15 +136,15 @@ def test_undelivered_digits() -> None:
     assert undelivered_digits(story.call, logged, up_ms + ARI_DELAY_MS) == (ami_digit(second),)
 
 
-@pytest.mark.parametrize("is_old", [False, True])
-def test_a_digit_just_before_a_mute_is_undelivered(is_old: bool) -> None:
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_a_digit_just_before_a_mute_is_undelivered(is_answered: bool) -> None:
     """The mute restarts the prompt, but the gather accepted digits before it, too.
 
-    So it does in a call that an earlier version has stored, without `digits_from_ms`.
+    So it does on a leg without an answer, which has no `digits_from_ms`.
     """
     story = gathering(audioUrl=HTTPS)
     story.deliver_media()
-    if is_old:
+    if not is_answered:
         story.call = update_leg(story.call, MAIN, digits_from_ms=0)
     pressed = ami_digit(ari_digit(story, "1", 500))
     story.take(MuteRequested(MAIN, "in"), 1_000)

@@ -1,13 +1,11 @@
 """Streams in call records: each once, however it ended."""
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
 
 from engine.calls.media.stream_losses import RETRY_DELAYS_MS
-from engine.calls.model.call import Call
 from engine.calls.model.call_states import Streaming
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.events import CallDropped, LegEnded
@@ -215,37 +213,6 @@ def test_the_list_is_bounded() -> None:
         story.take(ActionReceived(request, tree(again)))
     found = streams(story)
     assert (len(found), found[-1].host) == (MAX_HISTORY, f"bot{MAX_HISTORY + 1}.example.com")
-
-
-def without(raw: list[Any], shape: type[msgspec.Struct], *names: str) -> None:
-    """Remove the last fields of an array, which an earlier version did not have."""
-    tag = shape.__struct_config__.tag is not None
-    fields = ["", *shape.__struct_fields__] if tag else list(shape.__struct_fields__)
-    del raw[min(fields.index(name) for name in names) :]
-
-
-def of_earlier_version(call: Call) -> bytes:
-    """Return a call as it was stored before streams were counted."""
-    raw: list[Any] = msgspec.msgpack.decode(encode(call))
-    fields = Call.__struct_fields__
-    for each in raw[fields.index("streams")]:
-        without(each, Stream, "recognition", "leg", "activity")
-    if isinstance(call.state, Streaming):
-        without(raw[fields.index("state")], Streaming, "lost", "activity")
-    without(raw, Call, "ended_streams")
-    return msgspec.msgpack.encode(raw)
-
-
-@pytest.mark.parametrize("begin", [conversing, requested, lambda: forking()[0]])
-def test_calls_of_an_earlier_version_are_loaded(begin: Callable[[], Story]) -> None:
-    """What they have counted begins at nothing."""
-    story = begin()
-    call = decode_call(of_earlier_version(story.call))
-    assert (call.ended_streams, call.streams[0].activity.turns) == ((), 0)
-    story = Story(call)
-    story.hang_up()
-    assert [each.reason for each in call.ended_streams] == []
-    assert [each.reason for each in story.call.ended_streams] == ["hangup"]
 
 
 def test_an_ended_stream_is_decoded_as_it_was_stored() -> None:

@@ -204,7 +204,7 @@ def test_a_failed_playback_does_not_prolong_the_verbs_timeout() -> None:
 
 
 def test_a_fetch_without_a_reason() -> None:
-    """As an earlier version logged it."""
+    """That it got nothing is a fault as well."""
     story = begin(PLAY)
     story.deliver_media(())
     assert reported(story) == [(MAIN, HTTPS, "unavailable")]
