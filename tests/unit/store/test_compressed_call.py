@@ -22,7 +22,6 @@ from tests.harness.calls.control import BOB, PEER
 from tests.harness.recorded_call import record_call
 
 SEALED = {
-    2: "35d6182524cc90daefe05595146af19c4ce7cf1c93e6672c6304eb34cf2eb02a",
     3: "70bc69edae6d5cf09718c2945c5cc9194fe227aedb3800942366313ff261893e",
 }
 
