@@ -32,6 +32,8 @@ _LENGTH = re.compile(
 )
 _VALUE = re.compile(r"Invalid (?:enum )?value (?P<value>.+)", re.DOTALL)
 _POSITION = re.compile(r" \(byte \d+\)$")
+_REGEX = "matching regex "
+_MEANINGS = [(f"{_REGEX}{each!r}", f"expected {meaning}") for each, meaning in PATTERNS.items()]
 _FIXED = {
     "Input data was truncated": "the JSON is truncated",
     "Integer value out of range": "the number is too large",
@@ -41,9 +43,10 @@ _FIXED = {
 
 def plain_text(message: str) -> str:
     """Return a message of the decoder (without its path) in plain words; others are unchanged."""
-    for pattern, meaning in PATTERNS.items():
-        if f"matching regex {pattern!r}" in message:
-            return f"expected {meaning}"
+    if _REGEX in message:
+        for pattern, meaning in _MEANINGS:
+            if pattern in message:
+                return meaning
     if message.startswith("Object missing required field"):
         return REQUIRED
     if message.startswith("Object contains unknown field"):

@@ -66,14 +66,30 @@ def _inside(document: Any, step: str | int) -> Any:
 
 def one_type(kind: inspect.Type, document: Any) -> inspect.Type | None:
     """Choose the matching type of a union, by an object's tag."""
-    match kind:
-        case inspect.Metadata(type=inner):
-            return one_type(inner, document)
-        case inspect.UnionType(types=kinds):
-            plain = (each.type if isinstance(each, inspect.Metadata) else each for each in kinds)
-            return next((each for each in plain if _matches(each, document)), None)
-        case _:
-            return kind
+    if isinstance(kind, inspect.Metadata):
+        return one_type(kind.type, document)
+    if not isinstance(kind, inspect.UnionType):
+        return kind
+    if isinstance(document, dict) and (tagged := _tagged(kind, document)):
+        return tagged
+    plain = (each.type if isinstance(each, inspect.Metadata) else each for each in kind.types)
+    return next((each for each in plain if _matches(each, document)), None)
+
+
+_tags: dict[int, tuple[inspect.UnionType, str | None, dict[Any, inspect.StructType]]] = {}
+
+
+def _tagged(union: inspect.UnionType, document: dict[Any, Any]) -> inspect.StructType | None:
+    """Return the type that an object's tag names, if it has one."""
+    known = _tags.get(id(union))
+    if known is None:
+        kinds = [each for each in union.types if isinstance(each, inspect.StructType)]
+        name = next((each.tag_field for each in kinds if each.tag_field), None)
+        by_tag = {each.tag: each for each in kinds if each.tag_field == name}
+        known = _tags[id(union)] = (union, name, by_tag)
+    _, name, by_tag = known
+    tag = document.get(name)
+    return by_tag.get(tag) if name is not None and isinstance(tag, str) else None
 
 
 def _matches(kind: inspect.Type, document: Any) -> bool:
@@ -146,6 +162,16 @@ class ErrorCollector:
     def raise_all(self) -> None:
         """Raise the collected errors, if any."""
         raise_errors(self.errors)
+
+
+def steps_to(error: msgspec.ValidationError) -> list[str | int]:
+    """Return where in a document a decoder's error is, with a field that it names."""
+    before, _, place = str(error).rpartition(_AT)
+    match = _PATH.fullmatch(place)
+    steps = list(_steps(match["path"])) if match else []
+    if found := _FIELD.search(before if match else place):
+        steps.append(found["field"])
+    return steps
 
 
 def from_decoder(

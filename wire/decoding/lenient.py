@@ -5,9 +5,10 @@ converted (decision 0039): a whole float for an integer, null or an empty text f
 field, which is then absent, a number or a boolean for a `wire.base.Text`, a phone number with
 separators, and an e-mail address with blanks around it or as a link.
 
-Its work is bounded, for strangers may send what they like: a document of more values than
-MAX_VALUES is neither converted nor searched for further errors, the items of a list that is too
-long are not looked at, nor are more numbers than MAX_NUMBERS.
+Its work is bounded, for strangers may send what they like: after MAX_WORK, which both steps share,
+no further value is converted, and no further error is found. The decoder says where the first error
+of a part is: what comes before it is valid, and only what follows is decoded again. The items of a
+list that is too long are not looked at.
 """
 
 import re
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from types import UnionType
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import msgspec
 from msgspec import Struct, inspect
@@ -28,6 +29,7 @@ from wire.decoding.errors import (
     from_decoder,
     one_type,
     raise_errors,
+    steps_to,
     type_info,
 )
 from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json, repaired
@@ -35,10 +37,11 @@ from wire.phone_numbers.e164 import without_separators
 from wire.phone_numbers.written_number import MAX_CHARS
 
 T = TypeVar("T")
-MAX_VALUES = 5_000  # of a document that is converted
-MAX_NUMBERS = 50  # of them that are read as phone numbers: one takes as long as 100 other values
 MAX_STEP_CHARS = 128  # of a customer's name in the path of an error
-MAX_PROBED = 10_000  # values in all parts that are converted to find their errors
+MAX_WORK = 2_000  # for a rejected document; a text that is looked at is 1, about 1 µs
+OBJECT_WORK = 3
+PART_WORK = 8  # to decode a part once more, and to look for its error
+NUMBER_WORK = 60  # to read a phone number with separators
 
 
 @overload
@@ -87,50 +90,52 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
 def _retry(
     document: Any, shape: Any, prefix: str, error: msgspec.ValidationError, *, strict: bool
 ) -> Any:
-    if count_values(document, MAX_VALUES) >= MAX_VALUES:
-        raise from_decoder(error, prefix)
+    kind, work = type_info(shape), _Work()
     try:
-        meant = _Meaning().of(document, type_info(shape))
+        meant = _Meaning(work).of(document, kind)
         return msgspec.convert(meant, shape, strict=strict)
-    except msgspec.ValidationError:
-        found = _Faults(strict=strict).inside(meant, type_info(shape), prefix, None)
-        errors = list(islice(found, MAX_ERRORS))
-        raise_errors(errors or [from_decoder(error, prefix, shape, document)])
+    except msgspec.ValidationError as left:
+        faults = _Faults(work, strict=strict)
+        errors = [] if work.is_over() else faults.of_document(meant, kind, prefix, left)
+        raise_errors(errors[:MAX_ERRORS] or [from_decoder(error, prefix, shape, document)])
     except RecursionError:
         raise BadInput(prefix, "nested too deep", "too_deep") from None
 
 
-def count_values(document: Any, most: int) -> int:
-    """Return how many members and items are in a document, at any depth; at least `most`: many."""
-    pending, count = [document], 1
-    while pending and count < most:
-        value = pending.pop()
-        if isinstance(value, dict | list):
-            count += len(value)
-            if count < most:
-                pending.extend(value.values() if isinstance(value, dict) else value)
-    return count
+class _Work:
+    """What may yet be done for one document."""
+
+    def __init__(self) -> None:
+        self._left = MAX_WORK
+
+    def is_over(self, amount: int = 0) -> bool:
+        """Count work that is to be done; return whether it is too much."""
+        self._left -= amount
+        return self._left < 0
 
 
 class _Meaning:
     """Reads the values of one document as their types can read them."""
 
-    def __init__(self) -> None:
-        self._numbers_left = MAX_NUMBERS
+    def __init__(self, work: _Work) -> None:
+        self._work = work
 
     def of(self, value: Any, kind: inspect.Type) -> Any:
         """Return a value as the type can read it; unchanged where that is not clear."""
         if not isinstance(value, dict | list):
             return self._of_scalar(value, kind)
         chosen = one_type(kind, value)
-        if _is_too_long(value, chosen):
+        if _is_too_long(value, chosen) or _is_fixed(chosen):
+            return value
+        members = len(chosen.fields) if isinstance(chosen, inspect.StructType) else len(value)
+        if self._work.is_over(min(members, len(value)) + OBJECT_WORK):
             return value
         match value, chosen:
-            case dict(), inspect.StructType(fields=fields):
-                meant = dict(value)
-                for each in fields:
-                    if each.encode_name in value:
-                        self._set(meant, each)
+            case dict(), inspect.StructType():
+                fields, meant = _fields(chosen), dict(value)
+                for name in value:
+                    if name in fields:
+                        self._set(meant, fields[name])
                 return meant
             case dict(), inspect.DictType(value_type=item):
                 return {name: self.of(each, item) for name, each in value.items()}
@@ -156,9 +161,8 @@ class _Meaning:
         if scalar.is_raw:
             return msgspec.Raw(msgspec.json.encode(value))
         if isinstance(value, str):
-            if scalar.is_number and self._numbers_left and len(value) <= MAX_CHARS:
-                self._numbers_left -= 1
-                return without_separators(value)
+            if scalar.is_number and len(value) <= MAX_CHARS and not _is_plain(value):
+                return value if self._work.is_over(NUMBER_WORK) else without_separators(value)
             return email_address(value) if scalar.is_email else value
         if isinstance(value, float) and scalar.is_whole and value.is_integer():
             return int(value)
@@ -170,6 +174,7 @@ class _Meaning:
 class _Scalar(Struct, frozen=True):
     """What a type makes of texts and numbers."""
 
+    is_fixed: bool  # nothing but what it is
     is_raw: bool
     is_whole: bool
     is_text: bool
@@ -177,6 +182,13 @@ class _Scalar(Struct, frozen=True):
     is_email: bool
 
 
+_FIXED = (
+    inspect.StrType,
+    inspect.FloatType,
+    inspect.BoolType,
+    inspect.NoneType,
+    inspect.LiteralType,
+)
 _scalars: dict[int, tuple[inspect.Type, _Scalar]] = {}
 
 
@@ -186,6 +198,8 @@ def _scalar(kind: inspect.Type) -> _Scalar:
     kinds = tuple(alternatives(kind))
     plain = tuple(each.type if isinstance(each, inspect.Metadata) else each for each in kinds)
     scalar = _Scalar(
+        is_fixed=all(isinstance(each, _FIXED) for each in plain)
+        and not any(isinstance(each, inspect.Metadata) and each.extra for each in kinds),
         is_raw=any(isinstance(each, inspect.RawType) for each in plain),
         is_whole=any(isinstance(each, inspect.IntType) for each in plain)
         and not any(isinstance(each, inspect.FloatType) for each in plain),
@@ -195,6 +209,21 @@ def _scalar(kind: inspect.Type) -> _Scalar:
     )
     _scalars[id(kind)] = (kind, scalar)
     return scalar
+
+
+def _is_plain(number: str) -> bool:
+    return number.isascii() and number.removeprefix("+").isdecimal()
+
+
+def _is_fixed(kind: inspect.Type | None) -> bool:
+    """Return whether no item of a list or a mapping can be converted."""
+    match kind:
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+            return _scalar(item).is_fixed
+        case inspect.DictType(value_type=item):
+            return _scalar(item).is_fixed
+        case _:
+            return False
 
 
 def _is_too_long(value: Any, kind: inspect.Type | None) -> bool:
@@ -237,8 +266,19 @@ def _accepts(kind: inspect.Type, value: str | None) -> bool:
     return False
 
 
-# Returns the error of a value in its place in a struct, all else of which is left out.
-Probe = Callable[[Any], msgspec.ValidationError | None]
+class _Fault(NamedTuple):
+    """The decoder's first error in a part of a document, and where in the part it is."""
+
+    steps: list[str | int]
+    error: msgspec.ValidationError
+
+    def below(self) -> "_Fault":
+        """Return the error as that of the member or item in which it is."""
+        return _Fault(self.steps[1:], self.error)
+
+
+# Decodes a value in its place in a struct, all else of which is left out.
+Probe = Callable[[Any], _Fault | None]
 
 
 class _Faults:
@@ -248,70 +288,159 @@ class _Faults:
     length twice, unless a struct holds it.
     """
 
-    def __init__(self, *, strict: bool) -> None:
+    def __init__(self, work: _Work, *, strict: bool) -> None:
+        self._work = work
         self._strict = strict
-        self._left = MAX_PROBED
+        self._found = 0
 
-    def inside(
-        self, value: Any, kind: inspect.Type, path: str, probe: Probe | None
-    ) -> Iterator[BadInput]:
-        """Yield the errors of an object, or of a list's or mapping's items."""
+    def of_document(
+        self, value: Any, kind: inspect.Type, path: str, error: msgspec.ValidationError
+    ) -> list[BadInput]:
+        """Return the errors of a document of which the decoder has found one."""
         chosen = one_type(kind, value)
-        if _is_too_long(value, chosen):
-            return
-        if isinstance(value, Mapping):
-            if isinstance(chosen, inspect.StructType):
-                yield from self._of_struct(value, chosen, path)
-            elif isinstance(chosen, inspect.DictType) and probe:
-                for name, each in value.items():
-                    of_item = partial(_probe_item, probe, name)
-                    yield from self._of(each, chosen.value_type, _join(path, str(name)), of_item)
-            elif chosen is None:
-                yield from _tag_errors(value, kind, path)
-        elif isinstance(value, list) and isinstance(chosen, _LISTS) and probe:
-            for index, each in enumerate(value):
-                of_item = partial(_probe_item, probe, None)
-                yield from self._of(each, chosen.item_type, f"{path}[{index}]", of_item)
+        if isinstance(value, dict) and isinstance(chosen, inspect.StructType):
+            return self._of_struct(value, chosen, path, _Fault(steps_to(error), error))
+        return list(_tag_errors(value, kind, path)) if isinstance(value, dict) else []
 
-    def _of(self, value: Any, kind: inspect.Type, path: str, probe: Probe) -> Iterator[BadInput]:
-        self._left -= count_values(value, self._left)
-        error = probe(value) if self._left > 0 else None
-        if error is None:
-            return
-        has_inner = False
-        for inner in self.inside(value, kind, path, probe):  # not all: a list may have thousands
-            has_inner = True
-            yield inner
-        if not has_inner:
-            message = _range_message(error, kind) or _message(error)
-            yield BadInput(path, f"{message}{_choices(message, kind)}")
+    def _of(
+        self, value: Any, kind: inspect.Type, path: str, fault: _Fault, probe: Probe
+    ) -> list[BadInput]:
+        chosen, errors = one_type(kind, value), list[BadInput]()
+        if not _is_too_long(value, chosen):
+            match value, chosen:
+                case dict(), inspect.StructType():
+                    errors = self._of_struct(value, chosen, path, fault)
+                case dict(), inspect.DictType(value_type=item):
+                    errors = self._of_mapping(value, item, path, probe)
+                case dict(), None:
+                    errors = self._counted(_tag_errors(value, kind, path))
+                case list(), inspect.ListType(item_type=item):
+                    errors = self._of_list(value, item, path, fault, probe)
+                case list(), inspect.VarTupleType(item_type=item):
+                    errors = self._of_list(value, item, path, fault, probe)
+                case _:
+                    pass
+        if errors or self._work.is_over():
+            return errors
+        message = _range_message(fault.error, kind) or _message(fault.error)
+        return self._counted([BadInput(path, f"{message}{_choices(message, kind)}")])
 
     def _of_struct(
-        self, value: Mapping[str, Any], kind: inspect.StructType, path: str
-    ) -> Iterator[BadInput]:
-        fields = {each.encode_name: each for each in kind.fields}
+        self, value: dict[str, Any], kind: inspect.StructType, path: str, fault: _Fault | None
+    ) -> list[BadInput]:
+        fields = _fields(kind)
         tag = {kind.tag_field: kind.tag} if kind.tag_field else {}
-        if kind.forbid_unknown_fields:
-            unknown = (name for name in value if name not in fields and name not in tag)
-            for index, name in enumerate(unknown):
-                allowed = f"; one of {', '.join((*tag, *fields))}" if index == 0 else ""
-                yield BadInput(_join(path, name), f"{UNKNOWN_FIELD}{allowed}")
-        for name, field in fields.items():
-            if name in value:
-                probe = partial(self._probe_field, kind.cls, tag, name)
-                yield from self._of(value[name], field.type, _join(path, name), probe)
-            elif field.required:
-                yield BadInput(_join(path, name), REQUIRED)
+        known = {name: each for name, each in value.items() if name in fields}
+        errors = list[BadInput]()
+        if kind.forbid_unknown_fields and len(known) < len(value):
+            errors += self._counted(_unknown_fields(value, fields, tag, path))
+        of_fields = {
+            name: self._counted([BadInput(_join(path, name), REQUIRED)])
+            for name, each in fields.items()
+            if each.required and name not in known
+        }
+        pending = known  # what may have errors: what is before one of the decoder's has none
+        if fault and (not fault.steps or fault.steps[0] not in known):
+            fault = None  # it is about a field that is unknown or missing
+        while pending and not self._is_enough():
+            fault = fault or self._fault({**tag, **pending}, kind.cls)
+            if fault is None or not fault.steps or fault.steps[0] not in pending:
+                break
+            name = str(fault.steps[0])
+            probe = partial(self._probe_field, kind.cls, tag, name)
+            of_fields[name] = self._of(
+                known[name], fields[name].type, _join(path, name), fault.below(), probe
+            )
+            names = [*pending]
+            pending = {each: known[each] for each in names[names.index(name) + 1 :]}
+            fault = None
+        if of_fields:
+            for name in fields:
+                errors += of_fields.get(name, ())
+        return errors
+
+    def _of_list(
+        self, value: list[Any], kind: inspect.Type, path: str, fault: _Fault | None, probe: Probe
+    ) -> list[BadInput]:
+        errors, start = list[BadInput](), 0
+        while start < len(value) and not self._is_enough():
+            fault = fault or probe(value[start:])
+            if fault is None or not fault.steps or not isinstance(fault.steps[0], int):
+                break
+            start += fault.steps[0]
+            of_item = partial(_probe_item, probe, None)
+            where = f"{path}[{start}]"
+            errors += self._of(value[start], kind, where, fault.below(), of_item)
+            start += 1
+            fault = None
+        return errors
+
+    def _of_mapping(
+        self, value: dict[str, Any], kind: inspect.Type, path: str, probe: Probe
+    ) -> list[BadInput]:
+        """Halve a mapping: the decoder does not say which of its members it has refused."""
+        errors, parts = list[BadInput](), [[*value]] if value else []
+        while parts and not self._is_enough():
+            names = parts.pop()
+            fault = probe({name: value[name] for name in names})
+            if fault is None:
+                continue
+            if len(names) > 1:
+                half = len(names) // 2
+                parts += [names[half:], names[:half]]
+            else:
+                of_item = partial(_probe_item, probe, names[0])
+                where = _join(path, names[0])
+                errors += self._of(value[names[0]], kind, where, fault.below(), of_item)
+        return errors
+
+    def _is_enough(self) -> bool:
+        return self._found >= MAX_ERRORS or self._work.is_over(PART_WORK)
+
+    def _counted(self, errors: Iterable[BadInput]) -> list[BadInput]:
+        counted = list(islice(errors, MAX_ERRORS))
+        self._found += len(counted)
+        return counted
 
     def _probe_field(
         self, shape: type[Struct], tag: dict[str, Any], name: str, value: Any
-    ) -> msgspec.ValidationError | None:
+    ) -> _Fault | None:
+        fault = self._fault({**tag, name: value}, shape)
+        # Another one is about the fields that are left out.
+        return fault.below() if fault and fault.steps[:1] == [name] else None
+
+    def _fault(self, members: dict[str, Any], shape: type[Struct]) -> _Fault | None:
         try:
-            msgspec.convert({**tag, name: value}, shape, strict=self._strict)
+            msgspec.convert(members, shape, strict=self._strict)
         except msgspec.ValidationError as error:
-            # Without a path it is about the fields that are left out.
-            return error if " `$" in str(error) else None
+            return _Fault(steps_to(error), error)
         return None
+
+
+def _probe_item(probe: Probe, name: str | None, item: Any) -> _Fault | None:
+    fault = probe([item] if name is None else {name: item})
+    return fault and fault.below()
+
+
+def _unknown_fields(
+    value: dict[str, Any], fields: Mapping[str, Any], tag: Mapping[str, Any], path: str
+) -> Iterator[BadInput]:
+    """Yield the errors of members that the type does not have; the first one says what it has."""
+    unknown = (name for name in value if name not in fields and name not in tag)
+    for index, name in enumerate(unknown):
+        allowed = f"; one of {', '.join((*tag, *fields))}" if index == 0 else ""
+        yield BadInput(_join(path, name), f"{UNKNOWN_FIELD}{allowed}")
+
+
+_by_name: dict[int, tuple[inspect.StructType, dict[str, inspect.Field]]] = {}
+
+
+def _fields(kind: inspect.StructType) -> dict[str, inspect.Field]:
+    known = _by_name.get(id(kind))
+    if known is None:
+        fields = {each.encode_name: each for each in kind.fields}
+        known = _by_name[id(kind)] = (kind, fields)
+    return known[1]
 
 
 def _message(error: msgspec.ValidationError) -> str:
@@ -351,13 +480,6 @@ def _bounds(kind: inspect.Type) -> tuple[str, list[tuple[str, object]]]:
             return "", []
     signs = {">=": kind.ge, ">": kind.gt, "<=": kind.le, "<": kind.lt}
     return name, [(sign, bound) for sign, bound in signs.items() if bound is not None]
-
-
-_LISTS = (inspect.ListType, inspect.VarTupleType)
-
-
-def _probe_item(probe: Probe, name: str | None, item: Any) -> msgspec.ValidationError | None:
-    return probe([item] if name is None else {name: item})
 
 
 def _tag_errors(value: Mapping[str, Any], kind: inspect.Type, path: str) -> Iterator[BadInput]:
