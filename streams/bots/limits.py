@@ -16,11 +16,13 @@ MAX_UNSENT_BYTES = 262_144  # 14 s of Twilio's protocol that a bot has not read
 VOICE_FRAMES_PER_S = 200
 VOICE_BYTES = 2_000_000  # in ten seconds
 VOICE_MARKS = 100  # in ten seconds
+VOICE_ACTIONS = 20  # in a minute: each has the caller for some seconds
 # What streams send beyond that, all of an account together: four streams at their own limits, ten
 # of them for marks.
 MAX_SURPLUS_FRAMES_PER_S = 20_000
 MAX_SURPLUS_BYTES = 256_000_000  # in ten seconds
 MAX_SURPLUS_MARKS = 6_000  # in ten seconds
+MAX_SURPLUS_ACTIONS = 320  # in a minute
 
 
 class TooFast(Exception):
@@ -58,6 +60,7 @@ class AccountLimits:
         self._frames = RateLimit(MAX_SURPLUS_FRAMES_PER_S, 1_000)
         self._bytes = RateLimit(MAX_SURPLUS_BYTES, 10_000)
         self._marks = RateLimit(MAX_SURPLUS_MARKS, 10_000)
+        self._actions = RateLimit(MAX_SURPLUS_ACTIONS, 60_000)
 
     def check_frame(self, now_ms: float) -> None:
         """Count a frame; raises TooFast."""
@@ -73,6 +76,10 @@ class AccountLimits:
         """Count a mark; raises TooFast."""
         if self._marks.is_exceeded(now_ms):
             raise _too_much(f"{MAX_SURPLUS_MARKS} marks in ten seconds")
+
+    def is_action_refused(self, now_ms: float) -> bool:
+        """Count an action; return whether they are too many in this minute."""
+        return self._actions.is_exceeded(now_ms)
 
 
 def _too_much(what: str) -> TooFast:
@@ -133,8 +140,10 @@ class MessageLimits:
         return False
 
     def is_action_refused(self, now_ms: float) -> bool:
-        """Count an action; return whether they are too many in this minute."""
-        return self._actions.is_exceeded(now_ms)
+        """Count an action; return whether they, or the account's, are too many in this minute."""
+        if self._actions.is_exceeded(now_ms):
+            return True
+        return self._actions.count > VOICE_ACTIONS and self._account.is_action_refused(now_ms)
 
     def is_invalid_too_often(self, now_ms: float) -> bool:
         """Count a message that is invalid; return whether they are too many in this minute."""

@@ -233,10 +233,15 @@ class Stream:
         self._transcription.read(message, now_ms)
 
     def _request(self, tree: bytes, now_ms: float) -> None:
-        check_tree(tree)
         if self._limits.is_action_refused(now_ms):
             raise InvalidMessage("too many actions in a minute")
-        self._reporter.action(tree, self._output.heard_ms(now_ms))
+        if self.setup.is_fork:
+            self._answer(ActionMessage("rejected", "a fork only listens"), now_ms)
+        elif self._output.is_acting:
+            self._answer(ActionMessage("rejected", "another action is running"), now_ms)
+        else:
+            check_tree(tree)
+            self._reporter.action(tree, self._output.heard_ms(now_ms))
 
     def _pass_on(self, message: StreamMessage) -> None:
         now_ms = self._context.now_ms()
@@ -291,7 +296,12 @@ class Stream:
     # What follows from that
 
     def _set_acting(self, message: ActionMessage, now_ms: float) -> None:
-        self._output.set_acting(message.state == "started", now_ms)
+        if message.state != "rejected":  # then another action may go on
+            self._output.set_acting(message.state == "started", now_ms)
+        self._answer(message, now_ms)
+
+    def _answer(self, message: ActionMessage, now_ms: float) -> None:
+        """Tell the bot what has become of its action."""
         self._silence.restart(now_ms)
         more = {"result": message.result, "error": message.error}
         given = {name: each for name, each in more.items() if each}

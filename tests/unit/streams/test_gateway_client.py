@@ -274,3 +274,27 @@ async def test_a_connection_that_is_not_made_has_a_reason(
     assert waited_s == pytest.approx(
         2 * FIRST_RETRY_S + (CONNECT_TIMEOUT_S if error is None else 0)
     )
+
+
+class Turns(Log):
+    """A listener that counts the turns of the event loop while it is connected."""
+
+    def on_connected(self) -> None:
+        super().on_connected()
+        self._count_turn()
+
+    def _count_turn(self) -> None:
+        if "disconnected" not in self.words:
+            self.words.append("turn")
+            asyncio.get_running_loop().call_soon(self._count_turn)
+
+
+@virtual_time
+async def test_others_have_their_turns_between_reports() -> None:
+    """However many have arrived at once: the actions of bots take long to read."""
+    reports = Reports(*[text('{"type":"draining"}')] * 20)
+    client, turns = client_of(cast("Http", ReportHttp(reports))), Turns()
+    with pytest.raises(EOFError):
+        await client.run(turns)
+    assert turns.words.count("DrainStarted") == 20
+    assert ("DrainStarted", "DrainStarted") not in pairwise(turns.words)

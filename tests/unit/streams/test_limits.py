@@ -23,6 +23,8 @@ VOICE_MARKS = 100
 MAX_SURPLUS_FRAMES_PER_S = 20_000
 MAX_SURPLUS_BYTES = 256_000_000
 MAX_SURPLUS_MARKS = 6_000
+VOICE_ACTIONS = 20
+MAX_SURPLUS_ACTIONS = 320
 
 
 @pytest.mark.parametrize(
@@ -92,6 +94,20 @@ def test_actions_are_counted_by_the_minute() -> None:
     assert not any(limits.is_action_refused(5.0) for _ in range(MAX_ACTIONS))
     assert limits.is_action_refused(60_004.0)
     assert not limits.is_action_refused(60_005.0)
+
+
+def test_actions_of_an_account_are_counted_by_the_minute() -> None:
+    """A few of each stream are not; those of other accounts neither."""
+    account = AccountLimits()
+    bots = [MessageLimits(account) for _ in range(20)]
+    passed = [not bot.is_action_refused(5.0) for bot in bots for _ in range(MAX_ACTIONS)]
+    assert sum(passed) == 20 * VOICE_ACTIONS + MAX_SURPLUS_ACTIONS
+    quiet = MessageLimits(account)
+    assert not any(quiet.is_action_refused(5.0) for _ in range(VOICE_ACTIONS))
+    assert quiet.is_action_refused(5.0)
+    another = MessageLimits(AccountLimits())
+    assert not any(another.is_action_refused(5.0) for _ in range(MAX_ACTIONS))
+    assert not bots[-1].is_action_refused(60_005.0)
 
 
 def test_invalid_messages_are_counted_for_a_minute() -> None:

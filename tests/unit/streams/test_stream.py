@@ -344,6 +344,33 @@ def test_actions_of_a_bot_are_reported() -> None:
     assert lab.of("ended")[0]["reason"] == "invalid-message"
 
 
+@pytest.mark.parametrize(
+    ("is_fork", "why"), [(True, "a fork only listens"), (False, "another action is running")]
+)
+def test_an_action_that_cannot_run_is_not_reported(is_fork: bool, why: str) -> None:
+    """An engine would read it only to reject it."""
+    lab = Lab(is_fork=is_fork)
+    if not is_fork:
+        lab.stream.send("1", ActionMessage("started"))
+    lab.say(event="switchroom", action={"type": "hangup"})
+    assert lab.of("action") == []
+    answer = json.loads(lab.bot.texts[-1])
+    assert (answer["state"], answer["error"]) == ("rejected", why)
+    assert not lab.stream.is_ended
+
+
+def test_a_rejected_action_does_not_end_another() -> None:
+    """The bot hears silence until the one that runs has ended."""
+    lab = Lab()
+    lab.stream.send("1", ActionMessage("started"))
+    lab.stream.send("2", ActionMessage("rejected", "another action is running"))
+    lab.stream.hear_caller(SOUND)
+    assert lab.bot.audio[-1].endswith(SILENCE)
+    lab.stream.send("3", ActionMessage("ended"))
+    lab.stream.hear_caller(SOUND)
+    assert lab.bot.audio[-1].endswith(SOUND)
+
+
 def test_audio_of_another_format_is_not_played() -> None:
     """The PBX was given a format that is not the protocol's."""
     lab = Lab(is_connected=False)
