@@ -128,7 +128,8 @@ class Timeline(Shape, frozen=True):
 
     `attempts` are those of the webhook log, the earliest first; their `requestId` is the `request`
     of commands and events, and the id of a status callback's event. Of a long call, `omitted`
-    earlier moments are left out. With `next` as `after`, a request gets what is new since.
+    earlier moments are left out, which no request gets. With `next` as `after`, a request gets
+    what is new since.
     """
 
     call: CallView

@@ -27,7 +27,7 @@ from engine.calls.replay_audit import (
 )
 from engine.rpc.problems import Conflict, NotFound
 from engine.rpc.views.calls import tagged_fields
-from engine.rpc.views.timelines import PIECE, TimelineTurns, masked
+from engine.rpc.views.timelines import Pieces, TimelineTurns, masked
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
 from wire.decoding.errors import BadInput
@@ -170,12 +170,11 @@ def _stored_call(call_id: str, state: bytes) -> StoredCall:
 
 
 async def _run(call_id: str, lines: Sequence[bytes]) -> _ReplayRun:
-    run = _ReplayRun(lines=len(lines), gap=find_gap(lines))
+    run, pieces = _ReplayRun(lines=len(lines), gap=find_gap(lines)), Pieces()
     try:
         for step in replay(lines):
             run.add(step)
-            if run.steps % PIECE == 0:
-                await asyncio.sleep(0)
+            await pieces.add(len(lines[run.steps]))  # the first line is the call
     except Exception:  # a core that fails on a log is a finding
         log.exception("replay failed", call_id=call_id, line=run.steps + 1)
         run.has_failed = True

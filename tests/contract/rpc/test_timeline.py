@@ -13,7 +13,13 @@ from engine.calls.model.sealed_digits import MARK, TOKEN_LENGTH
 from engine.calls.state_dispatch import MAX_VERBS_PERIOD_MS
 from engine.rpc.problems import LimitReached
 from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
-from engine.rpc.views.timelines import PIECE, CallHistory, TimelineTurns, build_timeline
+from engine.rpc.views.timelines import (
+    PIECE,
+    PIECE_BYTES,
+    CallHistory,
+    TimelineTurns,
+    build_timeline,
+)
 from tests.harness.calls.builders import MAIN, answered_call, outbound
 from tests.harness.recorded_call import record_call
 from tests.harness.rpc.conversation import talking
@@ -148,6 +154,56 @@ async def test_timelines_wait_for_one_another() -> None:
     await asyncio.gather(*taking)
     assert entered == ["a", "a", "b"]
     await take("c")
+
+
+async def test_accounts_take_turns() -> None:
+    """However many timelines of one account wait, another one's comes after the next of them."""
+    turns, entered, go_on = TimelineTurns(10, 4), list[str](), asyncio.Event()
+
+    async def take(account: str) -> None:
+        async with turns.turn(account):
+            entered.append(account)
+            await go_on.wait()
+
+    taking = [asyncio.create_task(take(each)) for each in ("a", "a", "a", "a", "b", "b")]
+    await until(lambda: bool(entered))
+    go_on.set()
+    await asyncio.gather(*taking)
+    assert entered == ["a", "a", "b", "a", "b", "a"]
+
+
+async def test_live_calls_continue_beside_large_events() -> None:
+    """The event loop is free after some bytes; of many bytes, the latest moments are shown."""
+    action = {"type": "pause", "data": {"length": 80_000}}
+    story, turns, is_built = answered_call(action), 0, False
+    for _ in range(20):
+        story.take(MuteRequested("x" * PIECE_BYTES, "in"), 100)
+    log = record_call(outbound(action), story.events).log
+
+    def count() -> None:
+        nonlocal turns
+        turns += 1
+        if not is_built:
+            asyncio.get_running_loop().call_soon(count)
+
+    count()
+    whole = await whole_timeline(story.call, log)
+    is_built = True
+    assert turns >= 40  # to replay an event, and to show it
+    history = CallHistory(story.call, log)
+    latest, _ = await build_timeline(history, max_bytes=3 * PIECE_BYTES + 3_000)
+    assert latest.moments == whole.moments[-3:]
+    assert (latest.omitted, latest.next) == (len(whole.moments) - 3, whole.next)
+
+
+async def test_moments_that_are_larger_than_their_lines_are_limited() -> None:
+    """The latest one is shown in any case."""
+    story = answered_call({"type": "pause", "data": {"length": 7}})
+    log = record_call(outbound({"type": "pause", "data": {"length": 7}}), story.events).log
+    whole = await whole_timeline(story.call, log)
+    latest, _ = await build_timeline(CallHistory(story.call, log), max_bytes=1)
+    assert latest.moments == whole.moments[-1:]
+    assert latest.omitted == len(whole.moments) - 1
 
 
 async def test_what_is_new(scene: RpcScene) -> None:
