@@ -53,8 +53,8 @@ class CallTimeline(Struct, frozen=True):
 
     An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
     webhook log. Without the scope `webhooks` there are none. Of a long call, `omitted` earlier
-    moments are left out, which no request gets. An agent's token sees that servers, flows and audio were in use, but
-    neither their addresses nor what they sent; of verbs it sees the types.
+    moments are left out, which no request gets. An agent's token sees that servers, flows and audio
+    were in use, but neither their addresses nor what they sent; of verbs it sees the types.
 
     A request with `next` as `after` gets the moments and attempts that are new since.
     """

@@ -1,5 +1,9 @@
 """What a bot or a recognizer may send: how much at once, and how much that nobody understands."""
 
+from typing import Annotated
+
+from wire.programs.limit import Limit
+
 MAX_MESSAGE_BYTES = 1_000_000
 MAX_ACTION_BYTES = 65_536
 MAX_FRAMES_PER_S = 5_000  # pings, too; a minute of speech in one burst has 3,000
@@ -22,7 +26,14 @@ VOICE_ACTIONS = 20  # in a minute: each has the caller for some seconds
 MAX_SURPLUS_FRAMES_PER_S = 20_000
 MAX_SURPLUS_BYTES = 256_000_000  # in ten seconds
 MAX_SURPLUS_MARKS = 6_000  # in ten seconds
-MAX_SURPLUS_ACTIONS = 320  # in a minute
+MAX_SURPLUS_ACTIONS: Annotated[
+    int,
+    Limit(
+        "account",
+        "refused",
+        "Actions of its bots at one gateway in a minute, beyond 20 of each stream.",
+    ),
+] = 320
 
 
 class TooFast(Exception):
