@@ -100,7 +100,8 @@ def _fill(request: ApiRequest, values: Lookup) -> tuple[ShownRequest, str]:
     """Return a request with its templates filled in, and its content type."""
     url = fill_decoded(request.url, lambda name: quote(to_text(values(name)), safe=""))
     body, kind = _body(request, values)
-    headers = {name: _header(fill_decoded(each, values)) for name, each in request.headers.items()}
+    filled = fill_decoded(request.headers, values)  # together: there may be 32 of them
+    headers = {name: _header(each) for name, each in filled.items()}
     return ShownRequest(url, headers, body), kind
 
 
@@ -123,10 +124,11 @@ def _with_secrets(request: ApiRequest, values: Lookup) -> Lookup:
 
 def _body(request: ApiRequest, values: Lookup) -> tuple[bytes | None, str]:
     if request.text is not None:
-        body, kind = fill_decoded(request.text, values).encode(), "text/plain; charset=utf-8"
+        text = fill_decoded(request.text, values, max_bytes=_MAX_REQUEST_BYTES)
+        body, kind = text.encode(), "text/plain; charset=utf-8"
     elif request.json is not None:
-        body = msgspec.json.encode(fill_decoded(request.json, values, typed=True))
-        kind = "application/json"
+        filled = fill_decoded(request.json, values, typed=True, max_bytes=_MAX_REQUEST_BYTES)
+        body, kind = msgspec.json.encode(filled), "application/json"
     else:
         return None, ""
     if len(body) > _MAX_REQUEST_BYTES:

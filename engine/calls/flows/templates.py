@@ -5,12 +5,13 @@ It works on decoded documents, so that a value can't add structure to one.
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from wire.decoding.errors import BadInput
 from wire.decoding.json_document import read_json
+from wire.programs.limit import Limit
 
 Lookup = Callable[[str], Any]  # returns the value of a name, or None
 ROOTS = (
@@ -25,7 +26,15 @@ ROOTS = (
     "event",
     "secrets",
 )
-MAX_FILLED_BYTES = 1_000_000  # of all values of a document; wire.tree accepts far less
+MAX_FILLED_BYTES: Annotated[
+    int,
+    Limit(
+        "call",
+        "`invalid_action`, or the node is skipped",
+        "Bytes of all values that are filled in: of a node of a flow, a tree, or a request's URL, "
+        "or its headers.",
+    ),
+] = 65_536  # as many as a whole tree has (`wire.tree.Limits`)
 MAX_DEPTH = 200  # wire.tree accepts far less
 
 _STEP = r"\.[A-Za-z0-9_\-]+"
@@ -39,21 +48,15 @@ def fill(document: bytes, lookup: Lookup) -> bytes:
     return msgspec.json.encode(fill_decoded(read_json(document), lookup))
 
 
-def fill_decoded(document: Any, lookup: Lookup, *, typed: bool = False) -> Any:
+def fill_decoded(
+    document: Any, lookup: Lookup, *, typed: bool = False, max_bytes: int = MAX_FILLED_BYTES
+) -> Any:
     """Fill in the strings of a decoded document.
 
     `typed`: a string that consists of one template becomes the value itself, such as a number.
-    Raises BadInput, also when the values exceed MAX_FILLED_BYTES.
+    Raises BadInput, also when the values exceed `max_bytes`.
     """
-    found: dict[str, Any] = {}
-    size = 0
-    for name in _names(document, 0):
-        if name not in found:
-            found[name] = lookup(name)
-        size += len(to_text(found[name]))
-    if size > MAX_FILLED_BYTES:
-        raise BadInput("", f"larger than {MAX_FILLED_BYTES} bytes once filled in", "too_large")
-    return _fill(document, found.get, typed)
+    return _Filling(lookup, max_bytes, typed=typed).of(document, 0)
 
 
 def names(document: Any) -> Iterator[tuple[str, str]]:
@@ -102,13 +105,13 @@ def _templates(text: str) -> Iterator[tuple[int, int]]:
         start = text.find(_OPEN, end + len(_CLOSE))
 
 
-def _names(document: Any, depth: int) -> Iterator[str]:
-    for _path, string in _strings(document, "", depth):
-        for match in _FIELD.finditer(string):
-            yield match[1]
+def _is_plain(value: Any) -> bool:
+    """Return whether there is no template in a text: its path, which may be long, is not needed."""
+    return isinstance(value, str) and _OPEN not in value
 
 
 def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the texts that may have templates, with their paths."""
     if depth > MAX_DEPTH:
         raise BadInput("", "nested too deep", "too_deep")
     match value:
@@ -116,24 +119,52 @@ def _strings(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
             yield path, value
         case list():
             for index, each in enumerate(value):
-                yield from _strings(each, f"{path}[{index}]", depth + 1)
+                if not _is_plain(each):
+                    yield from _strings(each, f"{path}[{index}]", depth + 1)
         case dict():
             for key, each in value.items():
-                yield from _strings(each, f"{path}.{key}" if path else key, depth + 1)
+                if not _is_plain(each):
+                    yield from _strings(each, f"{path}.{key}" if path else key, depth + 1)
         case _:
             pass
 
 
-def _fill(value: Any, lookup: Lookup, typed: bool) -> Any:
-    match value:
-        case str():
-            whole = _FIELD.fullmatch(value) if typed else None
-            if whole is not None:
-                return lookup(whole[1])
-            return _FIELD.sub(lambda match: to_text(lookup(match[1])), value)
-        case list():
-            return [_fill(each, lookup, typed) for each in value]
-        case dict():
-            return {key: _fill(each, lookup, typed) for key, each in value.items()}
-        case _:
-            return value
+class _Filling:
+    """Fills in one document: a value is looked up and becomes text once, however often it occurs.
+
+    Each occurrence counts for the limit when it is reached, so that the work is limited, too.
+    """
+
+    def __init__(self, lookup: Lookup, max_bytes: int, *, typed: bool) -> None:
+        self._lookup = lookup
+        self._max_bytes = self._left = max_bytes
+        self._typed = typed
+        self._found: dict[str, tuple[Any, str]] = {}  # each value, and its text
+
+    def of(self, value: Any, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise BadInput("", "nested too deep", "too_deep")
+        match value:
+            case str():
+                whole = _FIELD.fullmatch(value) if self._typed else None
+                return _FIELD.sub(self._text, value) if whole is None else self._value(whole[1])[0]
+            case list():
+                return [self.of(each, depth + 1) for each in value]
+            case dict():
+                return {key: self.of(each, depth + 1) for key, each in value.items()}
+            case _:
+                return value
+
+    def _text(self, match: re.Match[str]) -> str:
+        return self._value(match[1])[1]
+
+    def _value(self, name: str) -> tuple[Any, str]:
+        if name not in self._found:
+            value = self._lookup(name)
+            self._found[name] = value, to_text(value)
+        found = self._found[name]
+        self._left -= len(found[1])  # characters: as many bytes at least
+        if self._left < 0:
+            text = f"larger than {self._max_bytes} bytes once filled in"
+            raise BadInput("", text, "too_large")
+        return found

@@ -1,4 +1,4 @@
-"""Flows for the core's tests: a graph, and a call that runs it."""
+"""Flows for the core's tests: a graph, a call that runs it, and values in it."""
 
 import json
 from typing import Any
@@ -15,6 +15,19 @@ from wire.tree import DEFAULT_LIMITS
 
 API = "0123456789abcdef01234567"
 RUN = {"type": "flow", "data": {"flowId": "support"}}
+
+
+class CountedValue:
+    """A value of a call that counts how often it is made to text: of a large one, that is slow."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.count = 0
+
+    def __str__(self) -> str:
+        """Return the text."""
+        self.count += 1
+        return self._text
 
 
 def outline(start: str, **nodes: Any) -> FlowOutline:

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from engine.calls.flows.templates import MAX_DEPTH, fill, is_name, names, to_text
+from engine.calls.flows.templates import (
+    MAX_DEPTH,
+    MAX_FILLED_BYTES,
+    fill,
+    is_name,
+    names,
+    to_text,
+)
 from engine.calls.flows.templates import fill_decoded as fill_in
+from tests.harness.calls.flows import CountedValue
 from wire.decoding.errors import BadInput
 
 
@@ -51,6 +59,38 @@ def test_lists_are_filled_and_other_values_kept() -> None:
 def test_no_field_can_add_structure(value: str) -> None:
     """A value stays within its string, and is not filled in again."""
     assert filled({"text": "{{contact.a}}"}, {"a": value, "b": "!"}) == {"text": value}
+
+
+def test_a_value_becomes_text_once() -> None:
+    """However often it occurs, also if it is the whole of a typed text."""
+    value = CountedValue("x")
+    document = ["{{contact.a}}" * 300, *["{{contact.a}}"] * 300]
+    assert fill_in(document, lambda _name: value, typed=True) == ["x" * 300, *[value] * 300]
+    assert value.count == 1
+
+
+def test_the_work_ends_at_the_limit() -> None:
+    """What follows the values that are too large together is not looked up."""
+    found: list[str] = []
+
+    def look_up(name: str) -> str:
+        found.append(name)
+        return "x" * (MAX_FILLED_BYTES // 2)
+
+    document = ["".join(f"{{{{contact.v{number}}}}}" for number in range(300))]
+    with pytest.raises(BadInput, match="once filled in"):
+        fill_in(document, look_up)
+    assert len(found) == 3
+
+
+def test_values_of_the_largest_size() -> None:
+    """Each occurrence counts, and the limit itself is allowed."""
+    half = "x" * (MAX_FILLED_BYTES // 2)
+    assert fill_in("{{vars.x}}" * 2, lambda _name: half) == half * 2
+    for more in ("{{vars.x}}" * 3, ["{{vars.x}}"] * 3):
+        with pytest.raises(BadInput, match=f"larger than {MAX_FILLED_BYTES} bytes"):
+            fill_in(more, lambda _name: half, typed=True)
+    assert fill_in("{{vars.x}}" * 3, lambda _name: half, max_bytes=len(half) * 3) == half * 3
 
 
 def test_the_depth_of_a_document() -> None:
