@@ -2,6 +2,9 @@
 
 from decimal import Decimal
 from math import isfinite
+from typing import Self
+
+from msgspec import Struct
 
 from engine.calls.flows.templates import to_text
 from wire.flow import ConditionCase
@@ -9,40 +12,52 @@ from wire.flow import ConditionCase
 MAX_NUMBER_CHARS = 40
 
 
-def holds(case: ConditionCase, value: object) -> bool:
+class Compared(Struct, frozen=True):
+    """A value as conditions compare it; made once, for all cases of a node."""
+
+    text: str
+    number: Decimal | None
+    is_text: bool
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        return cls(to_text(value), _number(value), isinstance(value, str))
+
+
+def holds(case: ConditionCase, value: Compared) -> bool:
     """Return whether a case holds for a variable's value, which is None when it is not set.
 
     Numbers are compared as numbers, also where they are written as text; all else as text. For
     equality, so is a text with a leading 0 beside another text: it is a code, such as a PIN.
     """
-    text, operand = to_text(value), to_text(case.value)
+    operand = Compared.of(case.value)
     match case.operator:
         case "exists":
-            return text != ""
+            return value.text != ""
         case "eq":
-            return _is_equal(value, case.value)
+            return _is_equal(value, operand)
         case "ne":
-            return not _is_equal(value, case.value)
-        case "lt" | "gt":
-            return _is_less_or_greater(value, case)
+            return not _is_equal(value, operand)
+        case "lt":
+            return _is_less(value, operand)
+        case "gt":
+            return _is_less(operand, value)
         case "contains":
-            return operand in text
+            return operand.text in value.text
         case "startsWith":
-            return text.startswith(operand)
+            return value.text.startswith(operand.text)
 
 
-def _is_equal(value: object, operand: object) -> bool:
-    numbers = _number(value), _number(operand)
-    if None in numbers or _are_codes(value, operand):
-        return to_text(value) == to_text(operand)
-    return numbers[0] == numbers[1]
+def _is_equal(value: Compared, operand: Compared) -> bool:
+    if value.number is None or operand.number is None or _are_codes(value, operand):
+        return value.text == operand.text
+    return value.number == operand.number
 
 
-def _is_less_or_greater(value: object, case: ConditionCase) -> bool:
-    number, operand = _number(value), _number(case.value)
-    if number is None or operand is None:
+def _is_less(value: Compared, other: Compared) -> bool:
+    if value.number is None or other.number is None:
         return False
-    return number < operand if case.operator == "lt" else number > operand
+    return value.number < other.number
 
 
 def _number(value: object) -> Decimal | None:
@@ -69,8 +84,8 @@ def _is_plain(text: str) -> bool:
     return digits.isascii() and digits.isdecimal() and is_short and whole != ""
 
 
-def _are_codes(value: object, operand: object) -> bool:
+def _are_codes(value: Compared, operand: Compared) -> bool:
     """Return whether both are texts, and one has a 0 that a number would not begin with."""
-    if not isinstance(value, str) or not isinstance(operand, str):
+    if not value.is_text or not operand.is_text:
         return False
-    return any(each[:1] == "0" and each[1:2].isdigit() for each in (value, operand))
+    return any(each.text[:1] == "0" and each.text[1:2].isdigit() for each in (value, operand))

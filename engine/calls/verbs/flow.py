@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from engine.calls.flows.conditions import holds
+from engine.calls.flows.conditions import Compared, holds
 from engine.calls.flows.flow_node_traits import exits, verb_of
 from engine.calls.flows.variables import set_variables, value_of, verb_results
 from engine.calls.model import causes
@@ -169,8 +169,13 @@ def _instead(call: Call, loaded: FlowNodeLoaded) -> Advance | None:
 
 
 def _matching_exit(call: Call, node: ConditionNode) -> str:
-    matching = (each.next for each in node.cases if holds(each, value_of(call, each.variable)))
-    return next(matching, node.else_)
+    compared: dict[str, Compared] = {}  # a value may be as large as all custom data
+    for case in node.cases:
+        if case.variable not in compared:
+            compared[case.variable] = Compared.of(value_of(call, case.variable))
+        if holds(case, compared[case.variable]):
+            return case.next
+    return node.else_
 
 
 def _jump(call: Call, frame: Frame, node: GotoNode, now: int) -> Step:

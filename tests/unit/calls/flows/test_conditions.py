@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from engine.calls.flows.conditions import holds
+from engine.calls.flows.conditions import Compared, holds
 from wire.flow import ConditionCase, Operator
 
 SCALARS = some.one_of(some.none(), some.booleans(), some.integers(), some.floats(), some.text())
@@ -53,7 +53,7 @@ def case(operator: Operator, value: Any = None) -> ConditionCase:
 )
 def test_cases_that_hold(given_: Any, operator: Operator, value: Any) -> None:
     """Numbers of any length are exact; a text with a leading 0 equals no other text."""
-    assert holds(case(operator, value), given_)
+    assert holds(case(operator, value), Compared.of(given_))
 
 
 @pytest.mark.parametrize(
@@ -77,22 +77,24 @@ def test_cases_that_hold(given_: Any, operator: Operator, value: Any) -> None:
 )
 def test_cases_that_do_not_hold(given_: Any, operator: Operator, value: Any) -> None:
     """Only numbers have an order, and empty values are not set."""
-    assert not holds(case(operator, value), given_)
+    assert not holds(case(operator, value), Compared.of(given_))
 
 
 @given(some.sampled_from(OPERATORS), SCALARS, SCALARS)
 def test_every_comparison_has_a_result(operator: Operator, value: Any, known: Any) -> None:
     """Any value with any other: true or false."""
-    assert holds(case(operator, value), known) in {True, False}
+    assert holds(case(operator, value), Compared.of(known)) in {True, False}
 
 
 @given(SCALARS, SCALARS)
 def test_ne_is_not_eq(value: Any, known: Any) -> None:
     """Exactly one of the two holds."""
-    assert holds(case("eq", value), known) != holds(case("ne", value), known)
+    assert holds(case("eq", value), Compared.of(known)) != holds(
+        case("ne", value), Compared.of(known)
+    )
 
 
 @given(NUMBERS, NUMBERS)
 def test_the_order_is_numeric(first: int, second: int) -> None:
     """Also of numbers that are written as text."""
-    assert holds(case("lt", str(second)), first) == (first < second)
+    assert holds(case("lt", str(second)), Compared.of(first)) == (first < second)

@@ -9,7 +9,7 @@ from engine.calls.state_dispatch import MAX_VERBS
 from engine.calls.verbs.flow import MAX_VISITS
 from tests.harness.calls.builders import say
 from tests.harness.calls.flow_calls import spoken_text
-from tests.harness.calls.flows import outline, pass_deadline, press_digit, run_flow
+from tests.harness.calls.flows import CountedValue, outline, pass_deadline, press_digit, run_flow
 
 MENU = {"type": "menu", "branches": {"1": "one", "22": "two"}, "noInput": "no", "invalid": "bad"}
 ENDS: dict[str, Any] = {name: say(name) for name in ("one", "two", "no", "bad")}
@@ -126,3 +126,15 @@ def test_an_endless_flow_ends() -> None:
         rounds, _ = rounds + 1, pass_deadline(story, flow)
     assert (rounds, story.call.reason) == (MAX_VISITS, "too_many_loops")
     assert story.call.verbs_started < MAX_VERBS
+
+
+def test_a_value_is_made_to_text_once_for_all_cases() -> None:
+    """A condition has up to 40 cases, and a value may be as large as all custom data."""
+    cases = [
+        {"variable": "custom.a", "operator": operator, "value": "x", "next": "one"}
+        for operator in ("eq", "contains", "startsWith", "lt")
+    ]
+    flow = outline("ask", ask={"type": "condition", "cases": cases * 10, "else": "no"}, **ENDS)
+    value = CountedValue("y")
+    assert spoken_text(run_flow(flow, custom_data={"a": value})) == "no"
+    assert value.count == 1
