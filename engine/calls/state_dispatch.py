@@ -45,7 +45,8 @@ from engine.calls.verbs import (
 from engine.calls.verbs.gather import gather
 from wire.verbs import Action, Flow
 
-# End a call whose webhook always returns another action; a queue that plays and asks stays below.
+# End a call whose webhook always returns another action, or whose flow leads from node to node; a
+# queue that plays and asks stays below.
 MAX_VERBS = 1_000
 MAX_VERBS_PERIOD_MS = 300_000
 

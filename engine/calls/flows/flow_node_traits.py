@@ -112,7 +112,11 @@ def _gather(menu: MenuNode) -> verbs.Gather:
 
 
 def waits_for_input(node: Node) -> bool:
-    """Return whether a node waits for a caller, a party or a server; a nested flow may."""
+    """Return whether a node waits for a caller, a party or a server.
+
+    A nested flow may, and may do so later, when it is another one; if it does not, the call ends
+    after as many nodes as a call may run (`too_many_verbs`).
+    """
     match node:
         case GatherNode() | MenuNode() | RecordNode() | StreamNode() | DialNode():
             return True

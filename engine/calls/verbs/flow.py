@@ -130,13 +130,13 @@ def _run_node(call: Call, frame: Frame, loaded: FlowNodeLoaded, now: int) -> Ste
         return replace(call, state=instead), ()
     match node:
         case ConditionNode():
-            return _enter_node(call, frame, _matching_exit(call, node), now)
+            return _lead_to(call, _matching_exit(call, node)), ()
         case SetNode(variables=variables):
             named = {f"vars.{name}": value for name, value in variables.items()}
             updated = set_variables(call, named)
             if updated is None:
                 return _abort(call, "too_many_variables", now)
-            return _enter_node(updated, frame, node.next, now)
+            return _lead_to(updated, node.next), ()
         case GotoNode():
             return _jump(call, frame, node, now)
         case RequestNode(data=data):
@@ -180,10 +180,15 @@ def _matching_exit(call: Call, node: ConditionNode) -> str:
 
 def _jump(call: Call, frame: Frame, node: GotoNode, now: int) -> Step:
     if call.visits[f"{frame.flow_id}#{frame.node}"] <= node.limit:
-        return _enter_node(call, frame, node.node, now)
+        return _lead_to(call, node.node), ()
     if node.next is None:
         return _abort(call, "too_many_loops", now)
-    return _enter_node(call, frame, node.next, now)
+    return _lead_to(call, node.next), ()
+
+
+def _lead_to(call: Call, node: str | None) -> Call:
+    """End a node that only leads to another, like one with a verb: so it counts as a verb."""
+    return replace(_with_exit(call, node), state=Advance(None, "flow"))
 
 
 def _request_succeeded(call: Call, status: int, values: Mapping[str, Scalar | None]) -> Call:

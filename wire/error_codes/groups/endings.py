@@ -124,8 +124,8 @@ ENDINGS = CodeGroup(
         ErrorCode(
             "too_many_verbs",
             "Too many verbs",
-            "The tree ran 1,000 verbs in five minutes.",
-            "A loop of webhooks without a pause.",
+            "The call ran 1,000 verbs in five minutes; each node of a flow counts, too.",
+            "A loop of webhooks or of nodes without a pause.",
             "Correct the loop: a menu, a pause or an end.",
             (),
             _END,

@@ -138,3 +138,21 @@ def test_a_value_is_made_to_text_once_for_all_cases() -> None:
     value = CountedValue("y")
     assert spoken_text(run_flow(flow, custom_data={"a": value})) == "no"
     assert value.count == 1
+
+
+@pytest.mark.parametrize("kind", ["set", "goto", "condition"])
+def test_nodes_without_a_verb_count_as_verbs(kind: str) -> None:
+    """A loop of many nodes ends before each has had its visits."""
+    count = 2 * MAX_VERBS // MAX_VISITS
+    names = [f"n{number}" for number in range(count)]
+    kinds: dict[str, Any] = {
+        "set": lambda name: {"variables": {"a": 1}, "next": name},
+        "goto": lambda name: {"node": name, "limit": 100, "next": name},
+        "condition": lambda name: {"cases": [{"variable": "a", "next": name}], "else": name},
+    }
+    nodes = {
+        name: {"type": kind, **kinds[kind](following)}
+        for name, following in zip(names, [*names[1:], names[0]], strict=True)
+    }
+    call = run_flow(outline(names[0], **nodes)).call
+    assert (call.reason, call.verbs_started) == ("too_many_verbs", MAX_VERBS)
