@@ -25,6 +25,7 @@ _TYPED = frozenset(
 )  # in these a template may stand for a number
 _NOT_EMPTY = ("number", "text", "audioUrl")  # an empty text means more than that it is absent
 _PROMPT = re.compile(r"\.data\.(text|audioUrl|voice|language)\b")
+_ITEM = re.compile(r"(.+)\[(\d+)\]")
 _STEP = re.compile(r"[^.\[\]]+")
 _INTEGERS = range(-(2**63), 2**63)
 
@@ -63,15 +64,29 @@ def _filled(
         try:
             node = check_node(convert_node(document, path), limits, path)
         except BadInput as error:
-            fault = errors_in(error)[-1]
-            is_there, is_dropped = _drop(document, fault.path.removeprefix(path))
-            if is_there or not faults:
-                faults.append(fault)
-            if not is_dropped:
-                return None, faults
+            for fault in _last_faults(error):
+                is_there, is_dropped = _drop(document, fault.path.removeprefix(path))
+                if is_there or not faults:
+                    faults.append(fault)
+                if not is_dropped:
+                    return None, faults
     if isinstance(node, DialNode) and raw["data"].get("number") and node.data.number is None:
         return None, faults  # its agent is only named
     return node, faults
+
+
+def _last_faults(error: BadInput) -> list[BadInput]:
+    """Return the last fault, and those of other items of its list, the last item first.
+
+    Together, because the node is checked again without them.
+    """
+    *_, last = faults = errors_in(error)
+    item = _ITEM.fullmatch(last.path)
+    if item is None:
+        return [last]
+    found = [(match, each) for each in faults if (match := _ITEM.fullmatch(each.path))]
+    items = {int(match[2]): each for match, each in found if match[1] == item[1]}
+    return [items[index] for index in sorted(items, reverse=True)]
 
 
 def _fill(raw: dict[str, Any], values: Lookup) -> Any:
