@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from engine.calls.model.events import (
     Recovered,
 )
 from engine.calls.model.io_commands import FetchMedia, LoadFlowNode, PrefetchMedia
-from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.io_results import FlowNodeLoaded, MediaFetched
 from engine.calls.model.storage_format import encode_log_entry
 from engine.calls.verbs.sensitive_input import is_sealable
 from engine.runtime.base.clock import Clock
@@ -28,6 +29,7 @@ from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbox import CommandState, PendingCommand, mark_committed
 from engine.store.change import Change
 from engine.store.errors import Overflow
+from wire.programs.limit import Limit
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
 # A customer's call must not fill the store: a bot can send 60 marks a second, each a step, and a
@@ -37,6 +39,15 @@ MAX_LOG_BYTES = 32_000_000  # since this engine has the call
 MAX_STATE_BYTES = 1_000_000
 # What each call may write also after its account's calls have written as much as they may.
 ALLOWED_LOG_BYTES = 1_000_000
+# Then other calls have their turn: a flow of conditions leads through hundreds of nodes at once.
+MAX_NODES_OF_STEP: Annotated[
+    int,
+    Limit(
+        "call",
+        "other calls have their turn",
+        "Nodes of flows that a step runs; none follows one with values that do not fit.",
+    ),
+] = 4
 OnStored = Callable[[], None]
 Core = Callable[[Call, Event, int], Step]  # steps a call, as `engine.calls.step` does
 
@@ -104,18 +115,24 @@ class StepRunner(Struct, frozen=True):
     def _answer_from_cache(
         self, call: Call, commands: tuple[Command, ...], log: list[bytes], now: int
     ) -> tuple[Call, list[Command]]:
-        """Step a call through all commands whose results are cached.
+        """Step a call through commands whose results are cached, and through few nodes of flows.
 
-        Returns the call and the commands that remain; the log gets a line for each step.
+        Returns the call and the commands that remain, which are executed after the commit; the log
+        gets a line for each step.
         """
         remaining: list[Command] = []
         pending = deque(commands)
+        nodes_left = MAX_NODES_OF_STEP
         while pending:
             command = pending.popleft()
-            event = _cached_result(call, command, self.io)
+            is_node = isinstance(command, LoadFlowNode)
+            may_run = nodes_left > 0 or not is_node
+            event = _cached_result(call, command, self.io) if may_run else None
             if event is None:
                 remaining.append(command)
                 continue
+            if is_node:
+                nodes_left = nodes_left - 1 if _fits(event) else 0
             call, more = self.core(call, event, now)
             log.append(encode_log_entry(now, event, more))
             pending.extendleft(reversed(more))
@@ -175,6 +192,11 @@ def _precedes_commit(command: Command, live_call: LiveCall, *, waits: bool) -> b
     if isinstance(command, Answer):
         return command.leg == live_call.call.main and not waits
     return isinstance(command, PrefetchMedia)
+
+
+def _fits(event: Event) -> bool:
+    """Return whether a node could be loaded with all its values; each other one costs more."""
+    return isinstance(event, FlowNodeLoaded) and not event.faults
 
 
 def _cached_result(call: Call, command: Command, io: IoRunner) -> Event | None:

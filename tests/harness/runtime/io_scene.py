@@ -98,8 +98,11 @@ class FakeActions:
 class FakeFlows(MemoryStore):
     """The memory store, whose flow `down` cannot be read."""
 
+    reads = 0
+
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """Read a flow."""
+        self.reads += 1
         if flow_id == "down":
             raise StoreDown("server:6379: gone")
         return await super().flow(account, flow_id, version)

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from collections.abc import Mapping
+from cProfile import Profile
 
 from msgspec import json
 from msgspec.structs import replace
@@ -25,6 +27,7 @@ from engine.calls.model.io_results import (
     MediaFetched,
 )
 from engine.runtime.io.digit_sealer import DigitSealer
+from engine.runtime.io.flow_cache import MAX_CALLS_OF_TURN
 from tests.harness.calls.builders import CLIPS, HTTPS, outbound, say, tree
 from tests.harness.runtime.io_scene import BAD, BROKEN, GOOD, HANGING, IoScene
 from tests.harness.until import until
@@ -156,6 +159,52 @@ async def test_a_flow_graph_is_started_and_its_nodes_are_loaded() -> None:
         failed = await scene.run(LoadFlowNode("r", "menu", version, node))
         assert isinstance(failed, ActionFailed)
         assert failed.reason.startswith(why)
+
+
+async def test_calls_of_an_account_go_on_in_turn() -> None:
+    """A call of another account waits for few of them, however many run their flows at once."""
+    scene, ended = IoScene(), list[str]()
+    body = json.encode({"start": "a", "nodes": {"a": {"type": "set", "variables": {"x": 1}}}})
+    for account in ("acme", "other"):
+        await scene.flows.put_flow(account, "menu", body)
+    for number in range(20):
+        scene.runner.run(
+            LoadFlowNode(f"r{number}", "menu", 1, "a"), outbound(), lambda _: ended.append("acme")
+        )
+    other = replace(outbound(), account="other")
+    scene.runner.run(LoadFlowNode("r", "menu", 1, "a"), other, lambda _: ended.append("other"))
+    await until(lambda: len(ended) == 21)
+    assert ended.index("other") == MAX_CALLS_OF_TURN
+
+
+async def test_a_flow_that_a_tree_names_is_read_once() -> None:
+    """Not for each place that names it."""
+    scene = IoScene()
+    await scene.flows.put_flow("acme", "menu", json.encode(say()))
+    inner: Mapping[str, object] = FLOW
+    for _ in range(20):
+        inner = {**FLOW, "action": inner}
+    await scene.flows.put_flow("acme", "tree", json.encode(inner))
+    assert isinstance(await scene.run(LoadFlow("r", "tree")), ActionReceived)
+    assert scene.flows.reads == 2
+
+
+async def test_prompts_of_a_version_are_searched_for_once() -> None:
+    """Not for each call that starts the flow."""
+    scene = IoScene()
+    nodes = {
+        f"n{number}": {"type": "say", "data": {"text": f"x{number}"}, "next": f"n{number + 1}"}
+        for number in range(100)
+    }
+    body = json.encode({"start": "n0", "nodes": {**nodes, "n100": {"type": "hangup"}}})
+    await scene.flows.put_flow("acme", "menu", body)
+    counts = []
+    for number in range(2):
+        with (profile := Profile()):
+            await scene.run(LoadFlow(f"r{number}", "menu"))
+        counts.append(sum(each.callcount for each in profile.getstats()))
+        assert len(scene.clips.prefetched) == 100
+    assert counts[1] < counts[0] / 3
 
 
 async def test_an_api_request_is_sent() -> None:
