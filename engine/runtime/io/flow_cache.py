@@ -34,7 +34,7 @@ MAX_CACHED_VERSIONS = 1_000
 MAX_CALLS_OF_TURN: Annotated[
     int,
     Limit("account", "wait", "Calls whose flows go on in one turn of the engine's event loop."),
-] = 4
+] = 2  # each runs up to `MAX_NODES_OF_STEP` nodes then, of 1 ms and more
 LATEST = 0
 # Reads a version of an account's flow, with its number; see `Store.flow`.
 ReadFlow = Callable[[str, str, int], Awaitable[tuple[int, bytes] | None]]
