@@ -34,7 +34,7 @@ from wire.webhook_log import AttemptSummary
 PIECE = 10  # events, of about 50 µs each; then live calls get their turn on the event loop
 PIECE_BYTES = 16_384  # of their lines: an event may have a tree of 65 KB
 MAX_MOMENTS = 5_000  # of a timeline: the latest
-MAX_BYTES: Annotated[int, Limit("request", "`omitted`", "Bytes of a timeline's moments.")] = (
+MAX_BYTES: Annotated[int, Limit("request", "left out", "Bytes of a timeline's moments.")] = (
     2_000_000
 )
 MAX_TIMELINES = 20  # in progress and waiting
