@@ -89,7 +89,7 @@ class CallDelivery(Struct, frozen=True):
         """Try the events behind one that keeps failing: if one arrives, those before are given up.
 
         So an event that the customer's code cannot process does not delay the others by hours
-        (decision 0036). While the target is down, all events fail and wait for their schedule.
+        (decision 0019). While the target is down, all events fail and wait for their schedule.
         """
         failed = [GivenUp(call.events[0][0], first.reason, call.tries + 1)]
         while len(failed) < min(len(call.events), MAX_TRIED_EVENTS):

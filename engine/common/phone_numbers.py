@@ -1,6 +1,6 @@
 """The number of a SIP user part or tel: URI, without parameters and separators.
 
-See docs/decisions/0034-numbers-are-stored-in-international-form.md.
+See docs/decisions/0095-a-number-has-one-reading.md.
 """
 
 import re

@@ -60,7 +60,7 @@ class DialSettings(BaseModel):
             'JSON list of prefixes such as `["+47"]`, or `["any"]`, that accounts without a dial'
             ' policy may call, beside their agents; `["agents"]` is agents alone: for engines'
             " without the REST layer, which gives each account one; none by default"
-            " ([decision](decisions/0043-an-account-may-call-what-it-is-allowed-to.md))."
+            " ([decision](decisions/0021-dial-policy-is-checked-at-every-dial.md))."
         ),
     )
     default_country: DefaultCountry = Field(

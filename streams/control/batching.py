@@ -1,7 +1,7 @@
 """Lets the messages of many streams wait for each other, so that a turn of the loop has many.
 
 Most of what a message costs is that the kernel wakes the process for it. Network cards spare that
-with interrupts in the same way (docs/decisions/0091).
+with interrupts in the same way (docs/decisions/0085).
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 
 A valid number is read before one that has only a possible length, also without a 0 that is too
 many, and what has two readings is refused: a number on a list must not become another one. See
-docs/decisions/0034-numbers-are-stored-in-international-form.md.
+docs/decisions/0095-a-number-has-one-reading.md.
 
 Most numbers are plain: a country code and as many digits as its numbers have. Reading with all
 rules of the country takes 20 to 35 times as long as without them, and gives the same for these

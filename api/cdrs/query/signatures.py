@@ -2,7 +2,7 @@
 
 A signature holds a few hash bits of each filtered column, as a Bloom filter does. Every index ends
 with it, in the column `marks`. So a scan by one filter excludes most calls that do not match the
-others without reading their rows; equal bits are checked in the row (decision 0029).
+others without reading their rows; equal bits are checked in the row (decision 0018).
 """
 
 from collections.abc import Iterable, Mapping

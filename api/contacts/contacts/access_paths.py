@@ -1,7 +1,7 @@
 """Access paths of contact searches: the index to scan, and the conditions on its rows.
 
 One kind of filter is looked up in an index, in the index's order; the others are conditions on the
-rows. The two names share an index, so a search for both reads no row (docs/decisions/0023). If few
+rows. The two names share an index, so a search for both reads no row (docs/decisions/0018). If few
 contacts match another filter, their ids come from its own index, and no row is read for it.
 """
 

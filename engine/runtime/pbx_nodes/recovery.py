@@ -143,7 +143,7 @@ class Recoveries:
     async def _read_holds(self, shard: CallShard) -> None:
         """Find the holds of phones that began or ended without an event, while the calls go on.
 
-        To wait for a request for each leg would delay all calls (decision 0037).
+        To wait for a request for each leg would delay all calls (decision 0007).
         """
         await asyncio.sleep(SETTLE_DELAY_MS / 1000)  # callers who have just been found are admitted
         legs = [(each, leg) for each in shard.calls.values() for leg in each.call.legs]

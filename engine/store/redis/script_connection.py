@@ -1,4 +1,4 @@
-"""A dedicated connection for scripts, with a fraction of a pooled client's CPU (decision 0027).
+"""A dedicated connection for scripts, with a fraction of a pooled client's CPU (decision 0061).
 
 The calls of one tick of the loop are sent in one write: with many shards, a write for each would be
 the engine's largest cost.

@@ -27,7 +27,7 @@ async def test_callbacks_survive_the_death_of_their_engine(tmp_path: Path) -> No
         CallbackServer() as customer,
     ):
         leaving, staying = labs
-        # No event fails three times, so none lets later ones pass it (decision 0036).
+        # No event fails three times, so none lets later ones pass it (decision 0019).
         customer.answers["/flaky"] = refuse_first_attempts(one_in=3)
         await staying.engine.rpc("PUT", "/callbacks/acme", {"target": customer.url("/flaky")})
         calls = await asyncio.gather(

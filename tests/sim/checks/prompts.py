@@ -147,7 +147,7 @@ def _left(world: WorldView, history: CallHistory) -> Iterator[str]:
 
 
 def _waits_for_key(state: object) -> bool:
-    """Return whether a gather that is over waits for the release of a key (decision 0040)."""
+    """Return whether a gather that is over waits for the release of a key (decision 0013)."""
     return isinstance(state, Gathering) and state.awaits_key_up
 
 

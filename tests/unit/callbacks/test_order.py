@@ -69,7 +69,7 @@ def test_in_order(
     """First arrivals are in order, and complete but for events that fail three times.
 
     A takeover in the middle repeats some, and may try those again that were passed over when the
-    old owner had not yet stored that (decision 0036).
+    old owner had not yet stored that (decision 0019).
     """
     asyncio.run(_deliver_all(fails, emissions, is_taken_over, turns, transport_turns))
 

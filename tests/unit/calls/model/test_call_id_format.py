@@ -1,4 +1,4 @@
-"""Ids contain the slot and the node of their call (decision 0005)."""
+"""Ids contain the slot and the node of their call (decision 0025)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Type-ahead: digits pressed before a gather count for it, in order and once (decision 0040)."""
+"""Type-ahead: digits pressed before a gather count for it, in order and once (decision 0013)."""
 
 from typing import Any
 
