@@ -1,7 +1,7 @@
 """Stored forms of API keys and secrets.
 
 Both are 256 random bits, so SHA-256 is enough: nobody can try them all. The first versions stored
-scrypt hashes, which are replaced when they are next used (docs/decisions/0017).
+scrypt hashes, which are replaced when they are next used (docs/rest.md).
 """
 
 import base64

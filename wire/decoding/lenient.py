@@ -1,7 +1,7 @@
 """Decodes what people send: liberal where the meaning is clear, else with all errors at once.
 
 A document that its shape accepts costs nothing more. In a rejected document these values are
-converted (decision 0039): a whole float for an integer, null or an empty text for an optional
+converted (docs/rest.md): a whole float for an integer, null or an empty text for an optional
 field, which is then absent, a number or a boolean for a `wire.base.Text`, a phone number with
 separators, and an e-mail address with blanks around it or as a link.
 

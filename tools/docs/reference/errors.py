@@ -11,8 +11,7 @@ _INTRODUCTION = (
     "Problems of the REST API and of the engine's RPC, the webhook log, the timeline of a call, "
     "`switchroom doctor` and the command line have the same codes. A problem's `type` is the "
     "address of the page of its code at the server that sent it, such as "
-    "`/docs/errors/call_ended`: it opens without the internet "
-    "([decision 0072](../decisions/0072-one-table-of-error-codes.md)). `GET /docs/errors` "
+    "`/docs/errors/call_ended`: it opens without the internet. `GET /docs/errors` "
     "lists all, and `switchroom error show CODE` prints one."
 )
 
