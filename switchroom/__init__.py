@@ -1,7 +1,7 @@
 """The one name that an installation adds to Python; the packages of the programs lie below it.
 
 Other projects have an `api` or an `engine`, too. So the wheel has these packages in a folder that
-only our own commands search (docs/decisions/0073). In a clone they lie beside this package.
+only our own commands search (docs/architecture.md). In a clone they lie beside this package.
 """
 
 import sys
