@@ -6,6 +6,7 @@ bounded queue.
 """
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from engine.rpc.account_queue import AccountQueue
 from wire.programs.limit import Limit
+from wire.programs.loop_cost import CHARGE
 
 T = TypeVar("T")
 _WHAT = "Checks of flows, running and waiting, in one engine."
@@ -48,6 +50,21 @@ class FlowChecks:
                 self._turns.pop(account, None)
 
     async def run(self, check: Callable[..., T], *arguments: Any) -> T:
-        """Run a part of a check in the thread, and return or raise what it does."""
+        """Run a part of a check in the thread, and return or raise what it does.
+
+        It counts as a cost of the request: the interpreter runs either the thread or the loop.
+        """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, check, *arguments)
+        spent_s = list[float]()
+
+        def measured() -> T:
+            began_s = time.thread_time()
+            try:
+                return check(*arguments)
+            finally:
+                spent_s.append(time.thread_time() - began_s)
+
+        try:
+            return await loop.run_in_executor(self._thread, measured)
+        finally:
+            CHARGE.get()(sum(spent_s))

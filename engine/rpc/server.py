@@ -52,6 +52,7 @@ from engine.rpc.json_body import MAX_BODY_BYTES, json_response, read_body
 from engine.rpc.media import media_routes
 from engine.rpc.metrics.page import MetricsPage, metrics_routes
 from engine.rpc.middleware.concurrency_limit import concurrency_limit
+from engine.rpc.middleware.costs import costs
 from engine.rpc.middleware.forwarding import forwarding
 from engine.rpc.middleware.timing import timing
 from engine.rpc.middleware.tracing import tracing
@@ -152,6 +153,7 @@ def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> w
     app = web.Application(
         middlewares=[
             *_instrumentation(deps.telemetry),
+            costs(),
             problem_middleware,
             authentication(access, deps.telemetry.metrics.external.rpc_denied),
             concurrency_limit(deps.max_requests, streams=_EVENT_STREAMS),

@@ -23,6 +23,7 @@ from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
 from wire.decoding.messages import decode_message
 from wire.error_codes.problems import coded_problem
+from wire.programs.loop_cost import SERVER_TIMING
 from wire.rpc import Problem
 from wire.shard import ShardId
 
@@ -123,12 +124,12 @@ async def _while_owner(peers: PeerClient, shard: ShardId | None, url: str) -> As
 
 
 def _relay(upstream: aiohttp.ClientResponse, body: bytes) -> web.Response:
-    retry_after = upstream.headers.get("Retry-After")
+    relayed = ("Retry-After", SERVER_TIMING)
     return web.Response(
         status=upstream.status,
         body=body,
         content_type=upstream.content_type,
-        headers={"Retry-After": retry_after} if retry_after else None,
+        headers={name: upstream.headers[name] for name in relayed if name in upstream.headers},
     )
 
 

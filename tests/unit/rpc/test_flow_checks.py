@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from contextlib import AsyncExitStack
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.problems import LimitReached
 from tests.harness.until import until
+from wire.programs.loop_cost import CHARGE
 
 
 async def test_the_event_loop_runs_during_a_check() -> None:
@@ -27,6 +29,23 @@ async def test_the_event_loop_runs_during_a_check() -> None:
     assert await found == 1
     with pytest.raises(ZeroDivisionError):
         await failed
+
+
+async def test_the_time_of_the_thread_is_charged() -> None:
+    """Also of a check that fails."""
+    checks, charged = FlowChecks(), list[float]()
+    CHARGE.set(charged.append)
+
+    def check(number: int) -> int:
+        began_s = time.thread_time()
+        while time.thread_time() < began_s + 0.002:
+            pass
+        return 1 // number
+
+    await checks.run(check, 1)
+    with pytest.raises(ZeroDivisionError):
+        await checks.run(check, 0)
+    assert [each >= 0.002 for each in charged] == [True, True]
 
 
 async def test_an_account_has_one_check_at_a_time() -> None:
