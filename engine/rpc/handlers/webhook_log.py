@@ -2,12 +2,15 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 from aiohttp import web
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
+from engine.common.fair_slots import FairSlots
+from engine.rpc.account_queue import AccountQueue
 from engine.rpc.json_body import read_query
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict, NotFound, Unavailable
@@ -20,10 +23,18 @@ from engine.webhooks.log.logged_attempt import LoggedAttempt
 from engine.webhooks.log.refill import NotRepeatable
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import ENTRY_ID, PATTERNS
+from wire.programs.limit import Limit
 from wire.webhook_log import AttemptKind, AttemptOutcome, Attempts, AttemptSummary, AttemptView
 
 MAX_LISTED = 200
-PAGE_SIZE = 100  # then live calls get their turn on the event loop
+PAGE_SIZE = 100
+PIECE = 20  # attempts, of about 50 µs each; then live calls get their turn on the event loop
+SEARCHES_AT_ONCE = 2
+MAX_SEARCHES = 40  # in progress and waiting
+MAX_ACCOUNT_SEARCHES: Annotated[
+    int,
+    Limit("account", "429 `too_many`", "Searches of the webhook log in one engine."),
+] = 4
 MAX_SCANNED = 2_000  # for one request: a rare outcome is found by several
 _ID_END = 2**64  # of both numbers of an id
 _NO_ORDER = (_ID_END, 0)  # after every id
@@ -48,9 +59,27 @@ class _Query(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
         )
 
 
+class WebhookSearches:
+    """Whose turn it is to search the webhook log: one search of an account at a time."""
+
+    def __init__(self, most: int = MAX_SEARCHES, of_account: int = MAX_ACCOUNT_SEARCHES) -> None:
+        self._queue = AccountQueue(
+            "too_many", "searches of the webhook log", most=most, most_of_account=of_account
+        )
+        self._turns = FairSlots(SEARCHES_AT_ONCE, of_account=1)
+
+    @asynccontextmanager
+    async def turn(self, account: str) -> AsyncIterator[None]:
+        """Wait until no other search of the account is in progress; raises LimitReached."""
+        with self._queue.place(account):
+            async with self._turns.slot(account):
+                yield
+
+
 class WebhookLogHandlers(Struct, frozen=True):
     log: WebhookLogStore
     retries: WebhookRetry
+    searches: WebhookSearches = field(default_factory=WebhookSearches)
 
     async def list(self, request: web.Request) -> Attempts:
         """List attempts of an account, the latest first; with `after`, the earliest first."""
@@ -60,9 +89,10 @@ class WebhookLogHandlers(Struct, frozen=True):
         for path, text in (("after", query.after), ("before", query.before)):
             if text is not None and not _is_id(text):
                 raise BadInput(path, f"expected {PATTERNS[ENTRY_ID]}")
-        if query.call_id is not None:
-            return await self._of_call(account, query, query.call_id)
-        return await self._of_account(account, query)
+        async with self.searches.turn(account):
+            if query.call_id is not None:
+                return await self._of_call(account, query, query.call_id)
+            return await self._of_account(account, query)
 
     async def get(self, request: web.Request) -> AttemptView:
         entry_id, attempt = await self._attempt(request)
@@ -129,9 +159,10 @@ async def _scan(query: _Query, page: NextPage) -> Attempts:
                 found.append(attempt.summary(each.id))
                 if len(found) == query.limit:
                     return Attempts(tuple(found), position)
+            if scanned % PIECE == 0:
+                await asyncio.sleep(0)
         if len(stored) < PAGE_SIZE:
             break
-        await asyncio.sleep(0)
     is_complete = scanned < MAX_SCANNED and query.after is None
     return Attempts(tuple(found), None if is_complete else position)
 
