@@ -24,6 +24,7 @@ from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
 from api.common.clock import Clock
 from api.common.errors import NotFound
 from api.common.fair_slots import FairSlots
+from api.common.pieces import in_pieces
 from api.transcripts.store import States, TranscriptStore
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import canonical
@@ -130,8 +131,9 @@ class CdrService(Struct, frozen=True):
         rows, offset = found.rows, query.offset
         seen, sign = offset + len(rows) + found.has_more, self._signer(user)
         transcripts = await self._transcripts(user, rows)
+        views = await in_pieces(lambda row: cdr_view(row, None, sign, transcripts), rows)
         return CdrPage(
-            data=tuple(cdr_view(row, None, sign, transcripts) for row in rows),
+            data=tuple(views),
             total=max(total.count, seen if rows else 0),
             total_is_exact=total.is_exact,
             limit=query.limit,

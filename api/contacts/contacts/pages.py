@@ -7,13 +7,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.contacts.contacts.contact import COLUMNS, Contact, with_tags
+from api.contacts.contacts.contact import COLUMNS, Contact, shown_size, with_tags
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.queries import count_matches, order_columns, page, sizes
 from api.contacts.list_store import visible_lists
 from api.contacts.tables import contacts, lists
 from api.db.database import Database
-from api.db.page_bytes import fits_page, sized_page, text_size
+from api.db.page_bytes import fits_page, sized_page
 
 
 class Limits(Struct, frozen=True):
@@ -99,7 +99,7 @@ async def _page(
     found = page(filters, limit + 1, offset).subquery()
     order = order_columns(found.c)
     rows = found.join(contacts, contacts.c.id == found.c.id)
-    sized = sized_page(found, rows, text_size(contacts.c.fields), order)
+    sized = sized_page(found, rows, shown_size(), order)
     query = (
         sa.select(*COLUMNS, sized.c.page_rows)
         .join_from(sized, contacts, contacts.c.id == sized.c.id)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from api.accounts.cache import AccountCache
 from api.common.errors import NotFound
 from api.common.fair_slots import FairSlots
+from api.common.pieces import in_pieces
 from api.contacts.contacts.crm import Crm
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.pages import Pages
@@ -95,7 +96,7 @@ class ContactSearch(Struct, frozen=True):
             if len(filters.kinds) > 1:
                 await stack.enter_async_context(self.slots.hold(filters.account_id))
             matches = await self.pages.read(filters, query.limit, query.offset)
-        data = tuple(map(contact_view, matches.contacts))
+        data = tuple(await in_pieces(contact_view, matches.contacts))
         return ContactPage(data, matches.total, matches.total_is_exact, query.limit, query.offset)
 
     async def _with_crm(self, account_id: str, page: ContactPage) -> ContactPage:

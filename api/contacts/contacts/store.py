@@ -6,12 +6,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.contacts.contacts.contact import COLUMNS, Contact, with_tags
+from api.contacts.contacts.contact import COLUMNS, Contact, shown_size, with_tags
 from api.contacts.list_store import visible_lists
 from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags, contacts, lists
 from api.db.database import Store
-from api.db.page_bytes import fits_page, sized_page, text_size
+from api.db.page_bytes import fits_page, sized_page
 
 KEY_COLUMNS = {"f_name": "f_name_key", "l_name": "l_name_key", "email": "email_key"}
 
@@ -52,7 +52,7 @@ class ContactStore(Store):
             .subquery()
         )
         joined = found.join(contacts, contacts.c.id == found.c.id)
-        sized = sized_page(found, joined, text_size(contacts.c.fields), [found.c.id])
+        sized = sized_page(found, joined, shown_size(), [found.c.id])
         query = (
             sa.select(*COLUMNS)
             .join_from(sized, contacts, contacts.c.id == sized.c.id)

@@ -164,3 +164,16 @@ async def test_a_page_of_large_rows_ends_early(
     assert 0 < len(found[-1]) <= most
     if "Name=" not in path:
         assert len(matching) == ROWS
+
+
+async def test_tags_are_bytes_of_a_page(kept: Rest) -> None:
+    """A page of contacts with many tags ends earlier, and shows them in order."""
+    fields, tags = json.dumps({"note": LARGE}), tuple(f"{each:064}" for each in range(750))
+    list_id = await a_list(kept.services, assigned_fields=["note"])
+    rows = ({**row, "fields": fields} for row in some(ROWS))
+    await contacts_in(kept.services, list_id, *rows, tags=tags)
+    path = f"/srmain/contacts_list/get-contact/{list_id}?limit=1000"
+    found = await pages(kept, path)
+    assert [len(each) for each in found] == [MAX_PAGE_BYTES // len(LARGE), 3]
+    page = (await kept.request("GET", path)).json()
+    assert tuple(page["data"][0]["tags"]) == tags
