@@ -43,6 +43,7 @@ from api.http.pages.docs_page import serve_docs
 from api.http.pages.error_pages import serve_error_pages
 from api.http.pages.schema_pages import serve_schemas
 from api.http.problems import register_error_handlers
+from api.http.request_costs import RequestCosts
 from api.http.request_middleware import RequestMiddleware
 from api.http.response_pace import ResponsePace
 from api.http.services import ServiceState
@@ -101,11 +102,13 @@ def create_app(services: Services) -> ASGIApp:
             ],
             expose_headers=["ETag", "X-Request-Id"],
         )
-    served = RequestMiddleware(
-        ResponsePace(app, settings.api_stranger_requests_per_s, network_of),
-        services.metrics,
-        RequestAudit(services.audit),
-        services.requests_in_flight,
+    served = RequestCosts(
+        RequestMiddleware(
+            ResponsePace(app, settings.api_stranger_requests_per_s, network_of),
+            services.metrics,
+            RequestAudit(services.audit),
+            services.requests_in_flight,
+        )
     )
     return Tracing(served, services.traces) if services.traces is not None else served
 

@@ -26,6 +26,7 @@ from api.common.errors import (
     TooManyRequests,
 )
 from wire.decoding.messages import decode_message
+from wire.programs.loop_cost import CHARGE, SERVER_TIMING, from_header
 from wire.programs.tracing.traces import RequestTraces
 from wire.rpc import Problem
 
@@ -163,6 +164,7 @@ class EngineClient:
             method, url, data=data, params=query, headers=headers
         ) as reply:
             response = await reply.read()
+            CHARGE.get()(from_header(reply.headers.get(SERVER_TIMING)))
             if reply.status >= ERROR_STATUS:
                 raise _to_error(reply.status, response, reply.headers.get("Retry-After"))
             return response

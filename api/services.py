@@ -44,6 +44,7 @@ from api.auth.tokens import AccessTokens
 from api.callbacks.service import CallbackService
 from api.common.clock import Clock, now_ms
 from api.common.fair_slots import search_slots
+from api.common.loop_shares import LoopShares
 from api.common.requests_in_flight import RequestsInFlight
 from api.common.token_buckets import Rate, TokenBuckets
 from api.config import Settings
@@ -87,6 +88,7 @@ class Services(Struct, frozen=True):
     sessions: ConsoleSessions
     request_rates: TokenBuckets
     requests_in_flight: RequestsInFlight
+    loop_shares: LoopShares
     upload_slots: UploadSlots
     voice: VoiceService
     listeners: ListenerService
@@ -183,6 +185,7 @@ async def open_services(
             sessions=ConsoleSessions(secrets, clock),
             request_rates=TokenBuckets(requests, clock),
             requests_in_flight=RequestsInFlight(settings.api_max_requests_of_account),
+            loop_shares=LoopShares(settings.api_loop_share),
             upload_slots=UploadSlots(),
             listeners=ListenerService(engine, accounts),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),

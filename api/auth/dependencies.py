@@ -13,6 +13,7 @@ from api.auth.service import Authenticator
 from api.auth.sessions import CSRF_HEADER, ConsoleSessions
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Forbidden, TooManyRequests, Unauthenticated
+from api.common.loop_shares import RequestCost
 from api.db.database import work_of
 from api.http.msgspec_adapter import note_call
 from api.http.openapi.operation import ANY_SCOPE
@@ -35,7 +36,7 @@ class AuthorizationHeader(ScopedSecurity):
     async def __call__(self, request: Request) -> Principal:
         """Return the caller, and count the request; raises Unauthenticated or TooManyRequests."""
         principal = await identify(request)
-        count_request(request, principal.account_id)
+        await count_request(request, principal.account_id)
         note_caller(request, principal)
         return principal
 
@@ -92,11 +93,16 @@ async def identify(request: Request) -> Principal:
     )
 
 
-def count_request(request: Request, account_id: str) -> None:
-    """Count a request of an account that has proved who it is; raises TooManyRequests."""
+async def count_request(request: Request, account_id: str) -> None:
+    """Count a request of an account that has proved who it is, and wait for the account's share.
+
+    Raises TooManyRequests.
+    """
     state = request.state
     state.caller = account_id  # also of one that is refused below
     work_of.set(account_id)
+    cost: RequestCost = state.cost
+    cost.charge_to(state.services.loop_shares.of_account(account_id))
     rates = state.services.request_rates
     is_taken = rates.take(account_id)
     state.rate_limit = rate_limit_headers(rates.rate, rates.left(account_id))
@@ -113,6 +119,7 @@ def count_request(request: Request, account_id: str) -> None:
             retry_after_s=1,
         )
     state.in_flight_of = account_id  # ended by RequestMiddleware
+    await cost.wait_for_turn()
 
 
 def note_caller(request: Request, caller: Principal) -> None:

@@ -31,7 +31,7 @@ async def get_access_token(
     token, expires_in = await authenticator.issue_token(
         account_id, body.api_key, body.api_secret, body.agent_id, client_address(request)
     )
-    count_request(request, account_id)
+    await count_request(request, account_id)
     state = request.state  # for logs and audit
     state.account_id, state.key_id = account_id, parse_key_id(body.api_key)
     state.agent_id = body.agent_id

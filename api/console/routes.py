@@ -97,7 +97,7 @@ def _serve_session(app: FastAPI) -> None:
         key = await authenticator.check_credentials(
             given.api_key, given.api_secret, given.agent_id, client_address(request)
         )
-        count_request(request, key.account_id)
+        await count_request(request, key.account_id)
         state = request.state  # for logs and audit
         state.account_id, state.key_id = key.account_id, key.id
         state.agent_id = key.agent_id or given.agent_id
@@ -173,7 +173,7 @@ async def _find_session(
         caller = await authenticator.authenticate_session(session.key_id, session.agent_id, address)
     except Unauthenticated:
         return None
-    count_request(request, caller.account_id)
+    await count_request(request, caller.account_id)
     note_caller(request, caller)
     return _SignedIn(session, caller)
 

@@ -50,6 +50,14 @@ class LimitSettings(BaseModel):
             ),
         )
     )
+    api_loop_share: Annotated[float, Limit("account", "wait; after 10 s 429 `too_many`")] = Field(
+        0.2,
+        gt=0,
+        description=(
+            "Share of an event loop's time that one account's requests to one process may take,"
+            " there and in the engines."
+        ),
+    )
     max_contact_lists: Annotated[int, Limit("account", QUOTA)] = Field(
         1_000, ge=1, description="Contact lists of one account."
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import pytest
@@ -16,6 +16,7 @@ from api.common.errors import (
     TooManyRequests,
 )
 from api.engine_client import EngineClient, EngineUnavailable
+from wire.programs.loop_cost import CHARGE
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -64,6 +65,19 @@ async def test_a_change_without_a_response_is_not_repeated() -> None:
         with pytest.raises(EngineUnavailable):
             await client.request_raw("POST", "/calls", {})
     assert (failing.requests, other.requests) == (1, 0)
+
+
+@pytest.mark.parametrize("status", [200, 404])
+async def test_the_cost_of_a_request_is_charged(status: int) -> None:
+    """As the engine says it, also in an error."""
+    charged: list[float] = []
+    costly = Engine(response(status, b"{}", "Server-Timing: cpu;dur=21.5"))
+    async with client_of(Engine(OK), costly) as client:
+        CHARGE.set(charged.append)
+        for _ in range(2):
+            with suppress(ApiError):
+                await client.request_raw("GET", "/calls")
+    assert sorted(charged) == [0, 0.0215]
 
 
 PROBLEM = b'{"type":"about:blank","title":"t","status":1,"detail":"%b","code":"c"}'

@@ -52,6 +52,7 @@ class ApiProcess(Server):
             "SWITCHROOM_ALLOW": '["any"]',
             "SWITCHROOM_API_REQUESTS_PER_S": "1e6",  # tests and benchmarks send as fast as they can
             "SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT": "100000",
+            "SWITCHROOM_API_LOOP_SHARE": "1e6",
             "SWITCHROOM_API_STRANGER_REQUESTS_PER_S": "1e6",
             "SWITCHROOM_API_KEY": self.api_key,
             "SWITCHROOM_API_SECRET": self.api_secret,

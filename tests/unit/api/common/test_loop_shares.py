@@ -1,0 +1,147 @@
+"""An account whose requests have taken its share of the loop waits; others do not."""
+
+import asyncio
+
+import pytest
+
+from api.common.errors import TooManyRequests
+from api.common.loop_shares import (
+    BURST_S,
+    FIRST_EXPECTED_S,
+    MAX_EXPECTED_S,
+    MAX_WAIT_S,
+    LoopShares,
+    RequestCost,
+)
+from tests.harness.virtual_time import virtual_time
+
+SHARE = 0.2
+MANY = 100
+
+
+class Customers:
+    """Accounts whose requests take so many seconds of the loop, some of them after a wait."""
+
+    def __init__(self) -> None:
+        self.shares = LoopShares(SHARE)
+        self.refused = 0
+        self.served: list[int] = []
+        self.spent_s = 0.0
+
+    async def request(
+        self, account: str, cost_s: float, number: int = 0, wait_s: float = 0
+    ) -> float:
+        """Send a request; return for how long it waited."""
+        loop, cost = asyncio.get_running_loop(), RequestCost()
+        began_s = loop.time()
+        cost.charge_to(self.shares.of_account(account))
+        try:
+            await cost.wait_for_turn()
+        except TooManyRequests:
+            self.refused += 1
+            return loop.time() - began_s
+        else:
+            waited_s = loop.time() - began_s
+            self.served.append(number)
+            await asyncio.sleep(wait_s)
+            cost.add(cost_s)
+            self.spent_s += cost_s
+            return waited_s
+        finally:
+            cost.end()
+
+
+@virtual_time
+async def test_a_cheap_request_does_not_wait() -> None:
+    """Hundreds a second, one after the other, that stay below the share."""
+    customers = Customers()
+    for _ in range(1_000):
+        assert await customers.request("a", 0.000_9) == 0
+        await asyncio.sleep(0.005)
+
+
+@virtual_time
+async def test_costly_requests_get_their_share() -> None:
+    """However many wait: in their order, and beyond the burst the share of each second."""
+    customers = Customers()
+    sent = [customers.request("a", 0.05, number) for number in range(MANY)]
+    waits_s = await asyncio.gather(*sent)
+    assert customers.served == sorted(customers.served)
+    assert customers.spent_s <= BURST_S + MAX_WAIT_S * SHARE + 2 * MAX_EXPECTED_S
+    assert customers.spent_s >= MAX_WAIT_S * SHARE
+    assert customers.refused == MANY - len(customers.served) > 0
+    assert max(waits_s) == pytest.approx(MAX_WAIT_S)
+
+
+@virtual_time
+async def test_another_account_does_not_wait() -> None:
+    customers = Customers()
+    flood = [asyncio.create_task(customers.request("a", 0.05)) for _ in range(MANY)]
+    await asyncio.sleep(1)
+    assert await customers.request("b", 0.05) == 0
+    await asyncio.gather(*flood)
+
+
+@virtual_time
+async def test_requests_that_cost_later_do_not_begin_at_once() -> None:
+    """Those that wait for an engine or the database reserve what they are expected to cost."""
+    customers = Customers()
+    sent = [asyncio.create_task(customers.request("a", 0.05, wait_s=1)) for _ in range(MANY)]
+    await asyncio.sleep(0.5)
+    assert len(customers.served) <= (BURST_S + 0.5 * SHARE) / FIRST_EXPECTED_S + 1
+    await asyncio.gather(*sent)
+    await asyncio.sleep(60)
+    before = len(customers.served)
+    sent = [asyncio.create_task(customers.request("a", 0.05, wait_s=1)) for _ in range(MANY)]
+    await asyncio.sleep(0.5)
+    assert len(customers.served) - before <= (BURST_S + 0.5 * SHARE) / 0.04
+    await asyncio.gather(*sent)
+
+
+@virtual_time
+async def test_what_is_reserved_and_not_used_is_returned() -> None:
+    """A hundred requests that cost little go on as soon as the first ones have ended."""
+    customers = Customers()
+    sent = [customers.request("a", 0.000_1, wait_s=0.01) for _ in range(MANY)]
+    assert max(await asyncio.gather(*sent)) < 0.1
+    assert customers.refused == 0
+
+
+@virtual_time
+async def test_a_stream_does_not_reserve_for_ever() -> None:
+    """Requests that last for hours take a place only until the share has grown again."""
+    customers = Customers()
+    streams = [
+        asyncio.create_task(customers.request("a", 0, wait_s=3_600)) for _ in range(MANY // 2)
+    ]
+    await asyncio.sleep(60)
+    assert await customers.request("a", 0.001) == 0
+    for each in streams:
+        each.cancel()
+
+
+@virtual_time
+async def test_a_cancelled_request_leaves_the_queue() -> None:
+    customers = Customers()
+    await customers.request("a", 1)
+    first = asyncio.create_task(customers.request("a", 0, 1))
+    second = asyncio.create_task(customers.request("a", 0, 2))
+    await asyncio.sleep(0)
+    first.cancel()
+    await second
+    assert customers.served == [0, 2]
+
+
+@virtual_time
+async def test_what_is_spent_before_the_account_is_known() -> None:
+    """It is charged as soon as a key has authenticated the request."""
+    shares, cost = LoopShares(SHARE), RequestCost()
+    cost.add(BURST_S + 1)
+    cost.charge_to(shares.of_account("a"))
+    cost.end()
+    late = RequestCost()
+    late.charge_to(shares.of_account("a"))
+    began_s = asyncio.get_running_loop().time()
+    await late.wait_for_turn()
+    waited_s = asyncio.get_running_loop().time() - began_s
+    assert waited_s == pytest.approx(1 / SHARE, rel=0.1)
