@@ -24,7 +24,7 @@ MAX_WAIT_S: Annotated[
     Limit("account", "429 `too_many`", "Seconds for which a request waits for its share."),
 ] = 10.0
 MAX_RETRY_AFTER_S = 60
-FIRST_EXPECTED_S = 0.01  # of the first requests
+FIRST_EXPECTED_S = 0.02  # of the first requests
 MAX_EXPECTED_S = 0.1
 _MEMORY = 0.99  # one costly request is remembered for about a hundred
 _MARGIN_S = 0.001  # timers may be early
@@ -49,7 +49,17 @@ class AccountShare:
         """End a request that has cost so much, and has not used so much of what it reserved."""
         mean_s = _MEMORY * self._expected_s + (1 - _MEMORY) * cost_s
         self._expected_s = min(MAX_EXPECTED_S, max(cost_s, mean_s))
-        self._return(reserved_s)
+        self.give_back(reserved_s)
+
+    def covers(self, reserved_s: float) -> bool:
+        """Return whether a request that has reserved so much may go on."""
+        self._refill()
+        return self._balance_s + reserved_s > 0
+
+    def give_back(self, reserved_s: float) -> None:
+        self._refill()
+        self._balance_s = min(BURST_S, self._balance_s + reserved_s)
+        self._grant()
 
     async def reserve(self) -> float:
         """Wait for a turn; return how many seconds are reserved. Raises TooManyRequests."""
@@ -83,11 +93,6 @@ class AccountShare:
     def _take(self) -> float:
         self._balance_s -= self._expected_s
         return self._expected_s
-
-    def _return(self, seconds: float) -> None:
-        self._refill()
-        self._balance_s = min(BURST_S, self._balance_s + seconds)
-        self._grant()
 
     def _grant(self) -> None:
         """Give turns while the account has a share left, and look again when it has one."""
@@ -136,6 +141,16 @@ class RequestCost:
         if self._share is not None:
             self._reserved_s += await self._share.reserve()
             self._had_turn = True
+
+    async def wait_again(self) -> None:
+        """Wait before a costly step, if others of the account have used up its share meanwhile.
+
+        Its reservation is theirs until then. Raises TooManyRequests.
+        """
+        if self._share is not None and not self._share.covers(self._reserved_s):
+            self._share.give_back(self._reserved_s)
+            self._reserved_s = 0.0
+            await self.wait_for_turn()
 
     def end(self) -> None:
         """End the request; a task that it has left behind costs the account nothing."""

@@ -153,7 +153,7 @@ REQUESTS = CodeGroup(
             "too_many",
             "Too many requests",
             "There were too many failures from this network, or too much at once.",
-            "Wrong keys or tokens, or requests that cost more than the account's share of a process.",
+            "Wrong keys or tokens, or requests that cost more than the account's share.",
             "Wait as long as `Retry-After` says; correct the key first.",
             (429,),
             (*_BOTH, Place.CLI),

@@ -99,6 +99,30 @@ async def test_requests_that_cost_later_do_not_begin_at_once() -> None:
 
 
 @virtual_time
+async def test_a_costly_step_waits_for_those_before_it() -> None:
+    """Bodies that arrive at once are not all decoded at once, whatever was expected of them."""
+    shares, decoded = LoopShares(SHARE), 0
+
+    async def request() -> None:
+        nonlocal decoded
+        cost = RequestCost()
+        cost.charge_to(shares.of_account("a"))
+        try:
+            await cost.wait_for_turn()
+            await asyncio.sleep(0.01)
+            await cost.wait_again()
+            cost.add(0.1)
+            decoded += 1
+        finally:
+            cost.end()
+
+    sent = [asyncio.create_task(request()) for _ in range(int(BURST_S / FIRST_EXPECTED_S))]
+    await asyncio.sleep(0.02)
+    assert decoded <= BURST_S / 0.1 + 1
+    await asyncio.gather(*sent)
+
+
+@virtual_time
 async def test_what_is_reserved_and_not_used_is_returned() -> None:
     """A hundred requests that cost little go on as soon as the first ones have ended."""
     customers = Customers()
