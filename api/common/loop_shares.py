@@ -8,6 +8,8 @@ lately: a hundred that arrive at once do not begin at once.
 
 import asyncio
 from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from math import ceil
 from typing import Annotated
 
@@ -34,6 +36,7 @@ class AccountShare:
     """The balance of one account, which grows by its share of each second."""
 
     def __init__(self, share: float) -> None:
+        self.step = asyncio.Lock()
         self._share = share
         self._balance_s = BURST_S
         self._at_s = asyncio.get_running_loop().time()
@@ -142,15 +145,27 @@ class RequestCost:
             self._reserved_s += await self._share.reserve()
             self._had_turn = True
 
-    async def wait_again(self) -> None:
+    @asynccontextmanager
+    async def costly_step(self) -> AsyncIterator[None]:
         """Wait before a costly step, if others of the account have used up its share meanwhile.
 
-        Its reservation is theirs until then. Raises TooManyRequests.
+        Its reservation is theirs until then. The account has one such step in each turn of the
+        loop, so that other accounts wait for one only. Raises TooManyRequests.
         """
-        if self._share is not None and not self._share.covers(self._reserved_s):
-            self._share.give_back(self._reserved_s)
+        if (share := self._share) is None:
+            yield
+            return
+        await share.step.acquire()
+        if not share.covers(self._reserved_s):
+            share.step.release()
+            share.give_back(self._reserved_s)
             self._reserved_s = 0.0
             await self.wait_for_turn()
+            await share.step.acquire()
+        try:
+            yield
+        finally:
+            asyncio.get_running_loop().call_soon(share.step.release)
 
     def end(self) -> None:
         """End the request; a task that it has left behind costs the account nothing."""

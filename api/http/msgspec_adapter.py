@@ -40,9 +40,9 @@ def json_body(shape: type[T], *, or_query: bool = False) -> Callable[[Request], 
         if not body and has_query:
             found = from_query(request.query_params, shape)
         else:
-            await request.state.cost.wait_again()  # many bodies may have arrived since its turn
-            found = lenient.decode(body or b"{}", shape)
-            check_unique(body)
+            async with request.state.cost.costly_step():  # many bodies may have arrived meanwhile
+                found = lenient.decode(body or b"{}", shape)
+                check_unique(body)
             if has_query and request.query_params:
                 _check_same(request.query_params, found)
         request.state.call_id = getattr(found, "call_id", None)  # for the audit trail

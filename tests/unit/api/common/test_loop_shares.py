@@ -110,15 +110,35 @@ async def test_a_costly_step_waits_for_those_before_it() -> None:
         try:
             await cost.wait_for_turn()
             await asyncio.sleep(0.01)
-            await cost.wait_again()
-            cost.add(0.1)
-            decoded += 1
+            async with cost.costly_step():
+                cost.add(0.1)
+                decoded += 1
         finally:
             cost.end()
 
     sent = [asyncio.create_task(request()) for _ in range(int(BURST_S / FIRST_EXPECTED_S))]
     await asyncio.sleep(0.02)
     assert decoded <= BURST_S / 0.1 + 1
+    await asyncio.gather(*sent)
+
+
+@virtual_time
+async def test_others_have_their_turn_between_costly_steps() -> None:
+    """However many bodies of an account have arrived at once."""
+    share, steps, seen = LoopShares(SHARE).of_account("a"), 0, list[int]()
+
+    async def request() -> None:
+        nonlocal steps
+        cost = RequestCost()
+        cost.charge_to(share)
+        async with cost.costly_step():
+            steps += 1
+
+    sent = [asyncio.create_task(request()) for _ in range(5)]
+    while steps < len(sent):
+        await asyncio.sleep(0)
+        seen.append(steps)
+    assert sorted(set(seen)) == [1, 2, 3, 4, 5]
     await asyncio.gather(*sent)
 
 
