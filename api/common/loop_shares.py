@@ -149,7 +149,7 @@ class RequestCost:
     async def costly_step(self) -> AsyncIterator[None]:
         """Wait before a costly step, if others of the account have used up its share meanwhile.
 
-        Its reservation is theirs until then. The account has one such step in each turn of the
+        They may use its reservation until then. The account has one such step in each turn of the
         loop, so that other accounts wait for one only. Raises TooManyRequests.
         """
         if (share := self._share) is None:
