@@ -61,6 +61,8 @@ class FairTurns:
                 return
             turn = self._waiting[account][0]
             self._remove(account, turn)
+            if turn.cancelled():  # its task has not run since
+                continue
             if account in self._waiting:  # its next one comes after those of others
                 self._waiting[account] = self._waiting.pop(account)
             self._running[account] += 1
@@ -71,9 +73,10 @@ class FairTurns:
         return self._running[account] < self._of_account
 
     def _remove(self, account: str, turn: asyncio.Future[None]) -> None:
-        waiting = self._waiting[account]
-        waiting.remove(turn)
-        if not waiting:
+        waiting = self._waiting.get(account, deque())
+        if turn in waiting:
+            waiting.remove(turn)
+        if account in self._waiting and not waiting:
             del self._waiting[account]
 
     def _release(self, account: str) -> None:

@@ -102,3 +102,31 @@ async def test_a_client_that_leaves(name: str) -> None:
         if left in work.order:
             await work.end(left)
     assert "a3" in work.order
+
+
+async def test_a_place_is_not_lost_to_work_that_was_just_cancelled() -> None:
+    """It was cancelled before the place became free, and has not run since."""
+    turns, go_on, entered = FairTurns(1), asyncio.Event(), list[str]()
+
+    async def work(name: str) -> None:
+        async with turns.hold("a"):
+            entered.append(name)
+            await go_on.wait()
+
+    async def first() -> None:
+        async with turns.hold("a"):
+            await go_on.wait()
+            cancelled.cancel()
+
+    holding = asyncio.create_task(first())
+    await asyncio.sleep(0)
+    cancelled = asyncio.create_task(work("cancelled"))
+    waiting = asyncio.create_task(work("waiting"))
+    await asyncio.sleep(0)
+    go_on.set()
+    await asyncio.gather(holding, waiting)
+    assert entered == ["waiting"]
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    await work("later")
+    assert entered == ["waiting", "later"]
