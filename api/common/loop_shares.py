@@ -1,16 +1,18 @@
 """Shares of the event loops, by account: the time that the account's requests cost them.
 
 A request takes up to 100 ms of the loop that serves all accounts, and of an engine's. So an account
-that has used up its share waits before its next requests, in their order; others do not wait. What
+that has used up its share waits before its next requests, in their order; others do not wait. While
+no other account sends requests, one has the whole loop. What
 a request will cost is not known before, so it reserves what the account's requests have cost
 lately: a hundred that arrive at once do not begin at once.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from math import ceil
+from functools import partial
+from math import ceil, inf
 from typing import Annotated
 
 from api.common.bounded_dict import BoundedDict
@@ -26,6 +28,7 @@ MAX_WAIT_S: Annotated[
     Limit("account", "429 `too_many`", "Seconds for which a request waits for its share."),
 ] = 10.0
 MAX_RETRY_AFTER_S = 60
+ALONE_AFTER_S = 10.0  # without a request of another account
 FIRST_EXPECTED_S = 0.02  # of the first requests
 MAX_EXPECTED_S = 0.1
 _MEMORY = 0.99  # one costly request is remembered for about a hundred
@@ -33,9 +36,9 @@ _MARGIN_S = 0.001  # timers may be early
 
 
 class AccountShare:
-    """The balance of one account, which grows by its share of each second."""
+    """The balance of one account, which grows by its share of each second, as it is now."""
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: Callable[[], float]) -> None:
         self.step = asyncio.Lock()
         self._share = share
         self._balance_s = BURST_S
@@ -69,7 +72,7 @@ class AccountShare:
         is_free = self._is_free()
         if is_free and not self._waiting:
             return self._take()
-        debt_s = -self._balance_s / self._share
+        debt_s = -self._balance_s / self._share()
         if debt_s > MAX_WAIT_S:
             raise _refusal(debt_s)
         turn: asyncio.Future[float] = asyncio.get_running_loop().create_future()
@@ -86,7 +89,7 @@ class AccountShare:
 
     def _refill(self) -> None:
         now_s = asyncio.get_running_loop().time()
-        grown_s = self._balance_s + (now_s - self._at_s) * self._share
+        grown_s = self._balance_s + (now_s - self._at_s) * self._share()
         self._balance_s, self._at_s = min(BURST_S, grown_s), now_s
 
     def _is_free(self) -> bool:
@@ -104,7 +107,7 @@ class AccountShare:
             if not turn.done():  # cancelled
                 turn.set_result(self._take())
         if self._waiting and self._timer is None:
-            wait_s = -self._balance_s / self._share + _MARGIN_S
+            wait_s = -self._balance_s / self._share() + _MARGIN_S
             self._timer = asyncio.get_running_loop().call_later(wait_s, self._look_again)
 
     def _look_again(self) -> None:
@@ -177,10 +180,22 @@ class RequestCost:
 class LoopShares:
     """The shares of all accounts; `share` is that of one, of each second of a loop."""
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: float, alone_after_s: float = ALONE_AFTER_S) -> None:
         self._share = share
+        self._alone_after_s = alone_after_s
         self._accounts = BoundedDict[str, AccountShare]()
+        self._latest, self._latest_s = "", -inf
+        self._before_s = -inf  # when an account other than the latest sent its latest request
 
     def of_account(self, account_id: str) -> AccountShare:
+        """Return the share of an account that has sent a request."""
+        if account_id != self._latest:
+            self._before_s, self._latest = self._latest_s, account_id
+        self._latest_s = asyncio.get_running_loop().time()
         found = self._accounts.get(account_id)
-        return found or self._accounts.put(account_id, AccountShare(self._share))
+        return found or self._accounts.put(account_id, AccountShare(partial(self._of, account_id)))
+
+    def _of(self, account_id: str) -> float:
+        other_s = self._before_s if account_id == self._latest else self._latest_s
+        is_alone = asyncio.get_running_loop().time() - other_s >= self._alone_after_s
+        return max(1.0, self._share) if is_alone else self._share

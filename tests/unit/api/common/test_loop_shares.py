@@ -1,6 +1,7 @@
 """An account whose requests have taken its share of the loop waits; others do not."""
 
 import asyncio
+import math
 
 import pytest
 
@@ -19,11 +20,18 @@ SHARE = 0.2
 MANY = 100
 
 
+def shared() -> LoopShares:
+    """Return the shares of accounts that are never alone."""
+    found = LoopShares(SHARE, math.inf)
+    found.of_account("another")
+    return found
+
+
 class Customers:
     """Accounts whose requests take so many seconds of the loop, some of them after a wait."""
 
     def __init__(self) -> None:
-        self.shares = LoopShares(SHARE)
+        self.shares = shared()
         self.refused = 0
         self.served: list[int] = []
         self.spent_s = 0.0
@@ -101,7 +109,7 @@ async def test_requests_that_cost_later_do_not_begin_at_once() -> None:
 @virtual_time
 async def test_a_costly_step_waits_for_those_before_it() -> None:
     """Bodies that arrive at once are not all decoded at once, whatever was expected of them."""
-    shares, decoded = LoopShares(SHARE), 0
+    shares, decoded = shared(), 0
 
     async def request() -> None:
         nonlocal decoded
@@ -125,7 +133,7 @@ async def test_a_costly_step_waits_for_those_before_it() -> None:
 @virtual_time
 async def test_others_have_their_turn_between_costly_steps() -> None:
     """However many bodies of an account have arrived at once."""
-    share, steps, seen = LoopShares(SHARE).of_account("a"), 0, list[int]()
+    share, steps, seen = shared().of_account("a"), 0, list[int]()
 
     async def request() -> None:
         nonlocal steps
@@ -179,7 +187,7 @@ async def test_a_cancelled_request_leaves_the_queue() -> None:
 @virtual_time
 async def test_what_is_spent_before_the_account_is_known() -> None:
     """It is charged as soon as a key has authenticated the request."""
-    shares, cost = LoopShares(SHARE), RequestCost()
+    shares, cost = shared(), RequestCost()
     cost.add(BURST_S + 1)
     cost.charge_to(shares.of_account("a"))
     cost.end()
@@ -189,3 +197,18 @@ async def test_what_is_spent_before_the_account_is_known() -> None:
     await late.wait_for_turn()
     waited_s = asyncio.get_running_loop().time() - began_s
     assert waited_s == pytest.approx(1 / SHARE, rel=0.1)
+
+
+@virtual_time
+async def test_an_account_that_is_alone_has_the_loop() -> None:
+    """Until another one sends a request, and again some time after that."""
+    customers = Customers()
+    customers.shares = LoopShares(SHARE, 10)
+    waits = [await customers.request("a", 0.1) for _ in range(10)]
+    assert sum(waits) < 10 * 0.1
+    await customers.request("b", 0.001)
+    began_s = customers.spent_s
+    shared_s = sum([await customers.request("a", 0.1) for _ in range(10)])
+    assert shared_s > (customers.spent_s - began_s) / SHARE / 2
+    await asyncio.sleep(10)
+    assert sum([await customers.request("a", 0.1) for _ in range(10)]) < 10 * 0.1
