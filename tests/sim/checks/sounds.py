@@ -35,7 +35,9 @@ def _waits(leg_id: str, call: Call) -> bool:
         return True
     if isinstance(call.state, Streaming):
         stream = call.stream(call.state.stream)
-        return leg_id == call.main and (stream is None or stream.is_lost or not stream.connected_ms)
+        # A bot may have connected to a gateway that died before the stream had its channel.
+        is_heard = stream and stream.connected_ms and stream.channel == "up" and not stream.is_lost
+        return leg_id == call.main and not is_heard
     if isinstance(call.state, Dialing) or (
         isinstance(call.state, AwaitingInstructions) and call.state.has_music
     ):
