@@ -180,9 +180,10 @@ WEBHOOKS = CodeGroup(
             "Digits not readable",
             "Sensitive digits that were sealed cannot be opened any more, so the webhook "
             "was not requested.",
-            "The engines do not have the same `SWITCHROOM_STORE_KEY`, or it was changed "
-            "during the call.",
-            "Give all engines the same key.",
+            "The engines do not have the same `SWITCHROOM_RPC_TOKEN`, with which digits are "
+            "sealed, or it was changed during the call without the old one in "
+            "`SWITCHROOM_FURTHER_RPC_TOKENS`.",
+            "Give all engines the same tokens.",
             (),
             (Place.WEBHOOK,),
             "decisions/0045-sensitive-digits-are-sealed.md",
