@@ -9,7 +9,7 @@ import { nodeAt } from "../../../../api/console/static/editor/json-place.js";
 import { SchemaReader } from "../../../../api/console/static/editor/schema.js";
 import { isExit } from "../../../../api/console/static/flows/graph.js";
 
-const FLOW = new URL("../../../../docs/schemas/flow.json", import.meta.url);
+const FLOW = new URL("flow.json", process.env.SCHEMAS);
 const schema = new SchemaReader(JSON.parse(readFileSync(FLOW, "utf8")));
 /** @type {import("../../../../api/console/static/editor/completion.js").NamesOf} */
 const namesOf = (path, root) =>

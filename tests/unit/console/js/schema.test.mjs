@@ -9,7 +9,7 @@ import { scan } from "../../../../api/console/static/editor/json-scan.js";
 import { describe } from "../../../../api/console/static/editor/schema-text.js";
 import { SchemaReader } from "../../../../api/console/static/editor/schema.js";
 
-const SCHEMAS = new URL("../../../../docs/schemas/", import.meta.url);
+const SCHEMAS = new URL(process.env.SCHEMAS);
 const read = (/** @type {string} */ name) =>
   new SchemaReader(JSON.parse(readFileSync(new URL(name, SCHEMAS), "utf8")));
 const flow = read("flow.json");
