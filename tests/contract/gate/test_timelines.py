@@ -10,7 +10,11 @@ from tests.harness.evidence.collector import Trust, collector_of_session
 from tests.harness.evidence.timelines import keep_timelines
 from tests.harness.servers.web_server import WebServer
 
-EVENTS = b'id: 1\ndata: {"callId": "0-pbx1-a"}\n\nid: 2\ndata: {"callId": "0-pbx1-b"}\n\n:\n\n'
+LATER_MS = 4_000_000_000_000  # than this test; the first event is of an earlier one
+EVENTS = "".join(
+    f'data: {{"callId": "0-pbx1-{name}", "timestamp": {at_ms}}}\n\n'
+    for name, at_ms in (("earlier", 1), ("a", LATER_MS), ("b", LATER_MS))
+)
 
 
 class TwoCalls(WebServer):
@@ -21,7 +25,7 @@ class TwoCalls(WebServer):
         return [events, web.get("/rpc/v1/calls/{call}/timeline", self._timeline)]
 
     async def _events(self, _request: web.Request) -> web.Response:
-        return web.Response(body=EVENTS)
+        return web.Response(text=f"{EVENTS}:\n\n")
 
     async def _timeline(self, request: web.Request) -> web.Response:
         return web.Response(status=404, text=f"no timeline of {request.match_info['call']}")

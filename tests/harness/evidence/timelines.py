@@ -42,14 +42,14 @@ async def keep_timelines(engine: CollectedEngine) -> None:
 
 async def _calls(http: aiohttp.ClientSession, trust: Trust, since_ms: float) -> list[str]:
     """Return the ids of the calls with events since a time, in their order."""
-    since = json.dumps({0: f"{since_ms:.0f}-0"})  # of all shards
     calls: dict[str, None] = {}
-    async with http.get("events", headers={"Last-Event-ID": since}, ssl=trust) as reply:
+    async with http.get("events", headers={"Last-Event-ID": "[0,{}]"}, ssl=trust) as reply:
         async for line in reply.content:
             if line.startswith(b":"):  # no more events
                 break
-            if line.startswith(b"data: {"):
-                calls[json.loads(line[6:])["callId"]] = None
+            event = json.loads(line[6:]) if line.startswith(b"data: {") else None
+            if event and event["timestamp"] >= since_ms:
+                calls[event["callId"]] = None
     return list(calls)
 
 

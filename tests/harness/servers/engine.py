@@ -118,7 +118,7 @@ class Engine(Server):
         """Return an event of a call, waiting for it if it has not been published yet."""
         headers = {
             "Authorization": f"Bearer {self.token}",
-            "Last-Event-ID": json.dumps({call_id.partition("-")[0]: "0-0"}),
+            "Last-Event-ID": "[0,{}]",  # from the beginning
         }
         address = f"{self.url}/rpc/v1/events?callId={call_id}"
         async with (
