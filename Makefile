@@ -44,7 +44,7 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, 
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/codespell
-	.venv/bin/taplo lint --colors never pyproject.toml zensical.toml
+	.venv/bin/taplo lint --colors never pyproject.toml zensical.toml wire/error_codes/groups/*.toml
 	.venv/bin/yamllint --strict .yamllint.yaml .pre-commit-config.yaml docker-compose.yml docker-compose.tls.yml docs
 	.venv/bin/rumdl check --quiet .
 	.venv/bin/mypy

@@ -1,30 +1,70 @@
-"""The table of all error codes, by group, and how a code is found in it."""
+"""The table of all error codes, read from the files of `groups`, and how a code is found in it."""
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
-from wire.error_codes.error_code import CodeGroup, ErrorCode
-from wire.error_codes.groups.calls import CALLS
-from wire.error_codes.groups.capacity import CAPACITY
-from wire.error_codes.groups.contacts import CONTACTS
-from wire.error_codes.groups.dialing import DIALING
-from wire.error_codes.groups.documents import DOCUMENTS
-from wire.error_codes.groups.endings import ENDINGS
-from wire.error_codes.groups.flows import FLOWS
-from wire.error_codes.groups.installation import INSTALLATION
-from wire.error_codes.groups.lab import LAB
-from wire.error_codes.groups.media import MEDIA
-from wire.error_codes.groups.nodes import NODES
-from wire.error_codes.groups.requests import REQUESTS
-from wire.error_codes.groups.rights import RIGHTS
-from wire.error_codes.groups.streams import STREAMS
-from wire.error_codes.groups.templates import TEMPLATES
-from wire.error_codes.groups.transcripts import TRANSCRIPTS
-from wire.error_codes.groups.webhooks import WEBHOOKS
+from msgspec import Struct, convert
 
-GROUPS: tuple[CodeGroup, ...] = (
-    REQUESTS, RIGHTS, CALLS, DIALING, CAPACITY, WEBHOOKS, MEDIA, ENDINGS, STREAMS, FLOWS,
-    DOCUMENTS, CONTACTS, TRANSCRIPTS, TEMPLATES, INSTALLATION, LAB, NODES,
+from wire.error_codes.error_code import CodeGroup, ErrorCode, Place
+
+
+class _Defaults(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the codes of a group have unless their rows say otherwise."""
+
+    statuses: tuple[int, ...] = ()
+    places: tuple[str, ...] = ()
+    see: str = ""
+
+
+class _Row(Struct, frozen=True, forbid_unknown_fields=True):
+    title: str
+    meaning: str
+    cause: str
+    action: str
+    statuses: tuple[int, ...] | None = None
+    places: tuple[str, ...] | None = None
+    see: str | None = None
+
+    def completed(self, code: str, defaults: _Defaults) -> ErrorCode:
+        """Return the row of a code, with the defaults of its group."""
+        places = defaults.places if self.places is None else self.places
+        return ErrorCode(
+            code,
+            self.title,
+            self.meaning,
+            self.cause,
+            self.action,
+            defaults.statuses if self.statuses is None else self.statuses,
+            tuple(Place[each.upper()] for each in places),
+            defaults.see if self.see is None else self.see,
+        )
+
+
+class _GroupFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a file of the folder `groups` contains."""
+
+    title: str
+    codes: dict[str, _Row]
+    defaults: _Defaults = _Defaults()
+
+    def group(self) -> CodeGroup:
+        """Return the codes in the order of the file."""
+        rows = (row.completed(code, self.defaults) for code, row in self.codes.items())
+        return CodeGroup(self.title, tuple(rows))
+
+
+def _read(name: str) -> CodeGroup:
+    path = Path(__file__).with_name("groups") / f"{name}.toml"
+    return convert(tomllib.loads(path.read_text(encoding="utf-8")), _GroupFile).group()
+
+
+_FILES = (
+    "requests", "rights", "calls", "dialing", "capacity", "webhooks", "media", "endings",
+    "streams", "flows", "documents", "contacts", "transcripts", "templates", "installation",
+    "lab", "nodes",
 )  # fmt: skip
+GROUPS: tuple[CodeGroup, ...] = tuple(map(_read, _FILES))
 FAMILY_END = "_nnn"  # of a code that stands for all that begin alike, such as `status_404`
 CATALOGUE: Mapping[str, ErrorCode] = {each.code: each for group in GROUPS for each in group.codes}
 _FAMILIES = tuple(each for each in CATALOGUE if each.endswith(FAMILY_END))

@@ -1,6 +1,7 @@
 """The table of error codes has what the source can produce, and nothing else."""
 
 from collections import Counter
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -58,7 +59,7 @@ ROWS = [each for group in GROUPS for each in group.codes]
 
 @for_each(lambda: sorted({each.code for each in raised_codes()} | _COMPUTED))
 def test_a_code_that_is_raised_is_in_the_table(code: str) -> None:
-    """A new code needs its row in `wire/error_codes/groups`."""
+    """A new code needs its entry in `wire/error_codes/groups`."""
     assert find_code(code.replace("*", "nnn")) is not None
 
 
@@ -66,6 +67,12 @@ def test_a_code_that_is_raised_is_in_the_table(code: str) -> None:
 def test_a_code_of_the_table_is_raised(code: str) -> None:
     """The row of a code that no program produces any more is removed."""
     assert code in _COMPUTED | {each.code.replace("*", "nnn") for each in raised_codes()}
+
+
+def test_each_file_is_a_group() -> None:
+    """The table names its files, in the order of the page."""
+    folder = Path(__file__).parents[3] / "wire/error_codes/groups"
+    assert len(list(folder.iterdir())) == len(GROUPS)
 
 
 def test_each_code_is_in_one_group() -> None:

@@ -1,1 +1,0 @@
-"""The table of error codes, a module for each group."""
