@@ -25,7 +25,7 @@ PAGES = "/docs/errors"
             "POST",
             "/srmain/voice/call",
             {"from": OURS, "to": CUSTOMER, "action": "http://example.com/menu"},
-            (400, "insecure_url", "Insecure address"),
+            (400, "insecure_url", "Insecure URL"),
         ),
         (
             "GET",
