@@ -4,59 +4,20 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct, convert
+from msgspec import convert
 
 from wire.error_codes.error_code import CodeGroup, ErrorCode, Place
 
 
-class _Defaults(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the codes of a group have unless their rows say otherwise."""
-
-    statuses: tuple[int, ...] = ()
-    places: tuple[str, ...] = ()
-    see: str = ""
-
-
-class _Row(Struct, frozen=True, forbid_unknown_fields=True):
-    title: str
-    meaning: str
-    cause: str
-    action: str
-    statuses: tuple[int, ...] | None = None
-    places: tuple[str, ...] | None = None
-    see: str | None = None
-
-    def completed(self, code: str, defaults: _Defaults) -> ErrorCode:
-        """Return the row of a code, with the defaults of its group."""
-        places = defaults.places if self.places is None else self.places
-        return ErrorCode(
-            code,
-            self.title,
-            self.meaning,
-            self.cause,
-            self.action,
-            defaults.statuses if self.statuses is None else self.statuses,
-            tuple(Place[each.upper()] for each in places),
-            defaults.see if self.see is None else self.see,
-        )
-
-
-class _GroupFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a file of the folder `groups` contains."""
-
-    title: str
-    codes: dict[str, _Row]
-    defaults: _Defaults = _Defaults()
-
-    def group(self) -> CodeGroup:
-        """Return the codes in the order of the file."""
-        rows = (row.completed(code, self.defaults) for code, row in self.codes.items())
-        return CodeGroup(self.title, tuple(rows))
-
-
 def _read(name: str) -> CodeGroup:
+    """Read a group: its title, what its codes have unless they say otherwise, and its codes."""
     path = Path(__file__).with_name("groups") / f"{name}.toml"
-    return convert(tomllib.loads(path.read_text(encoding="utf-8")), _GroupFile).group()
+    group = tomllib.loads(path.read_text(encoding="utf-8"))
+    defaults = {"cause": "", "places": []} | group.get("defaults", {})
+    rows = [{"code": code} | defaults | row for code, row in group["codes"].items()]
+    for row in rows:
+        row["places"] = [Place[each.upper()] for each in row["places"]]
+    return CodeGroup(group["title"], convert(rows, tuple[ErrorCode, ...]))
 
 
 _FILES = (

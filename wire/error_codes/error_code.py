@@ -25,11 +25,11 @@ class Place(StrEnum):
     CLI = "a message of the command line"
 
 
-class ErrorCode(Struct, frozen=True):
+class ErrorCode(Struct, frozen=True, forbid_unknown_fields=True):
     """One row: what the code means, what causes it, and what to do.
 
-    A code that ends in `_nnn` stands for all codes that begin alike. `see` is a part of another
-    page in docs, such as `troubleshooting.md#store`.
+    A code that ends in `_nnn` stands for all codes that begin alike. `cause` is empty if `meaning`
+    says it. `see` is a part of another page in docs, such as `troubleshooting.md#store`.
     """
 
     code: str

@@ -32,7 +32,8 @@ def _parts() -> Iterator[str]:
 def _paragraphs(row: ErrorCode) -> Iterator[str]:
     statuses = f" ({', '.join(map(str, row.statuses))})" if row.statuses else ""
     yield f"**{row.title}**{statuses}: {row.meaning}{_family(row)}"
-    yield f"*Cause:* {row.cause}"
+    if row.cause:
+        yield f"*Cause:* {row.cause}"
     more = f" More: [{row.see.partition('#')[0]}](../{row.see})." if row.see else ""
     yield f"*What to do:* {row.action}{more}"
     yield f"*Appears in* {'; '.join(each.value for each in row.places)}."
