@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import EmitEvent
-from engine.calls.model.events import DigitStarted, Recovered
+from engine.calls.model.events import DigitPressed, DigitStarted, Recovered
 from engine.calls.model.stream_events import SpeechUnderstood
 from engine.calls.replay_audit import ReplayStep
 from tests.harness.sim.model import SimChannel
@@ -93,8 +93,14 @@ def _events(step: ReplayStep) -> list[CallEvent]:
 
 
 def _happened_ms(step: ReplayStep) -> int:
-    """Return when a step's event happened; an outage delays transcripts, not their effect."""
-    return step.event.at_ms if isinstance(step.event, SpeechUnderstood) else step.at_ms
+    """Return when a step's event happened; an outage delays some events, not their effect."""
+    match step.event:
+        case SpeechUnderstood(at_ms=at_ms):
+            return at_ms
+        case DigitPressed(missed=True, pbx_ms=pbx_ms) if pbx_ms:
+            return pbx_ms
+        case _:
+            return step.at_ms
 
 
 def _is_same(before: object, state: Gathering) -> bool:
