@@ -166,3 +166,16 @@ def test_the_bill_of_materials(name: str) -> None:
     assert [(each["name"], each["version"]) for each in document["components"]] == expected
     assert document["components"][0]["purl"].startswith("pkg:pypi/")
     assert bill_of_materials(name) == document
+
+
+def test_what_an_image_copies_is_sent_to_the_builder() -> None:
+    """`.dockerignore` leaves out all but what it names; a missing source ends the build."""
+    sent = re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    copies = re.findall(
+        r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE
+    )
+    sources = [each for line in copies for each in line.split() if not each.startswith("--")]
+    assert sources
+    assert [
+        each for each in sources if not any(f"{name}/".startswith(f"{each}/") for name in sent)
+    ] == []
