@@ -1,4 +1,4 @@
-"""Ends child processes."""
+"""Ends child processes, and has them wait for others."""
 
 import os
 import signal
@@ -16,3 +16,9 @@ def kill(process: Process) -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
+
+
+def lower_priority(process: Process, niceness: int) -> None:
+    """Have a child that has just started wait for others, before it runs its first module."""
+    with suppress(ProcessLookupError):
+        os.setpriority(os.PRIO_PROCESS, process.pid, niceness)

@@ -1,12 +1,15 @@
 """Parsers of untrusted files have no secrets, no network, no programs, and no files but theirs."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import IO
 
 import pytest
 
+from api.contacts.imports.reader.messages import FileFormat, ReadRequest
+from api.contacts.imports.reader_client import NICENESS, batches
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
 from sandbox.restrict import ENVIRONMENT, SOURCES
@@ -125,6 +128,18 @@ with open(xmlrpc.client.__cached__, "rb") as file:
 import xmlrpc.client
 subprocess.run([sys.executable, "-P", "-c", code], env=ENVIRONMENT, check=True)
 """
+
+
+def children() -> list[int]:
+    """Return the processes that this one has started."""
+    return [*map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())]
+
+
+async def test_a_reader_of_files_waits_for_others(tmp_path: Path) -> None:
+    """From its start on: an account may have hundreds of files inspected in a minute."""
+    request = ReadRequest(str(tmp_path / "a.csv"), FileFormat("csv"), [], {}, None, "skip", 0)
+    async with batches(request):
+        assert [os.getpriority(os.PRIO_PROCESS, each) for each in children()] == [NICENESS]
 
 
 async def test_a_parser_reads_what_its_parent_has_compiled(tmp_path: Path) -> None:

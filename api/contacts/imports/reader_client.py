@@ -19,10 +19,11 @@ from api.contacts.imports.reader.messages import (
     ReadRequest,
     UnreadableFile,
 )
-from sandbox.child import kill
+from sandbox.child import kill, lower_priority
 from sandbox.restrict import ENVIRONMENT
 
 INSPECT_TIMEOUT_S = 60.0  # longer than any file of the maximum size takes
+NICENESS = 10  # the requests of customers come first, also while the reader loads its modules
 _READ_AHEAD_BYTES = 1 << 20
 UNREADABLE = "it can't be read"
 TOO_SLOW = f"it takes longer than {INSPECT_TIMEOUT_S:.0f} s to read"
@@ -73,6 +74,7 @@ async def _reader(command: str, request: object, *inherited: int) -> AsyncIterat
         env=ENVIRONMENT,
         pass_fds=inherited,
     )
+    lower_priority(process, NICENESS)
     assert process.stdin is not None  # noqa: S101 - for the type checker: requested above
     try:
         with suppress(ConnectionError):  # it ended: its output says why

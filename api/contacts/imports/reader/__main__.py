@@ -4,7 +4,6 @@ Files are untrusted. An attack on a parser reaches this process alone, which is 
 memory and files, and has no network, no other file and no secret.
 """
 
-import os
 import struct
 import sys
 from pathlib import Path
@@ -25,14 +24,12 @@ from sandbox.restrict import ResourceLimits, restrict, set_limits
 
 MAX_MEMORY_BYTES = 2 << 30
 MAX_CPU_S = {"inspect": 60, "batches": 600}
-NICENESS = 10  # the requests of customers come first
 MAX_OPEN_FILES = 64
 Request = TypeVar("Request", FileHints, ReadRequest)
 
 
 def main() -> None:
     command = sys.argv[1]
-    os.nice(NICENESS)
     set_limits(ResourceLimits(MAX_MEMORY_BYTES, 0, MAX_OPEN_FILES, MAX_CPU_S[command]))
     request = sys.stdin.buffer.read()
     try:
