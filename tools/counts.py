@@ -7,6 +7,7 @@ is generated or vendored does not count, nor do tests and tools.
 import ast
 import re
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -120,7 +121,7 @@ def figures() -> Iterator[tuple[str, str]]:
 def main() -> None:
     """Print all figures."""
     for name, figure in figures():
-        print(f"{name:34}{figure}")  # noqa: T201 - its output
+        sys.stdout.write(f"{name:34}{figure}\n")
 
 
 if __name__ == "__main__":

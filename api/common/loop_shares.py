@@ -2,9 +2,9 @@
 
 A request takes up to 100 ms of the loop that serves all accounts, and of an engine's. So an account
 that has used up its share waits before its next requests, in their order; others do not wait. While
-no other account sends requests, one has the whole loop. What
-a request will cost is not known before, so it reserves what the account's requests have cost
-lately: a hundred that arrive at once do not begin at once.
+no other account sends requests, one has the whole loop. What a request will cost is not known
+before, so it reserves what the account's requests have cost lately: a hundred that arrive at once
+do not begin at once.
 """
 
 import asyncio

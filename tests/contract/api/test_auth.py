@@ -162,7 +162,7 @@ async def test_invalid_tokens_are_never_429(rest: Rest) -> None:
 async def test_a_valid_pair_waits_for_no_stranger(
     scene: RpcScene, database_url: str, path: str
 ) -> None:
-    """Whoever has no pair, or a wrong one, at the same address, waits for seconds meanwhile."""
+    """A stranger without a pair, or with a wrong one, waits for seconds meanwhile."""
     settings = settings_for(database_url, scene.url, api_stranger_requests_per_s=0.01)
     async with run_rest(settings, scene) as rest:
         given = rest.credentials["acme"]

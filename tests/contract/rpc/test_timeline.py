@@ -1,7 +1,7 @@
 """The timeline over the RPC: commands and session states."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import pytest
@@ -110,24 +110,25 @@ async def test_sensitive_digits_are_dots() -> None:
     assert sealed not in str(moments)
 
 
+async def with_turns(building: Coroutine[Any, Any, Timeline]) -> tuple[Timeline, int]:
+    """Build a timeline; return it, and how many turns of the loop others had meanwhile."""
+    task, turns = asyncio.create_task(building), 0
+    while not task.done():
+        await asyncio.sleep(0)
+        turns += 1
+    return await task, turns
+
+
 async def test_live_calls_continue_while_a_long_timeline_is_built() -> None:
     """The event loop is free after some events; of many, the latest are shown."""
     action = {"type": "pause", "data": {"length": 80_000}}
-    story, turns, is_built = answered_call(action), 0, False
+    story = answered_call(action)
     for _ in range(100):
         story.take(MuteRequested(MAIN, "in"), 100)
         story.take(MuteRequested(MAIN, ""), 100)
     log = record_call(outbound(action), story.events).log
 
-    def count() -> None:
-        nonlocal turns
-        turns += 1
-        if not is_built:
-            asyncio.get_running_loop().call_soon(count)
-
-    count()
-    whole = await whole_timeline(story.call, log)
-    is_built = True
+    whole, turns = await with_turns(whole_timeline(story.call, log))
     assert turns >= len(whole.moments) // PIECE
     latest = await whole_timeline(story.call, log, max_moments=7)
     assert latest.moments == whole.moments[-7:]
@@ -175,20 +176,12 @@ async def test_accounts_take_turns() -> None:
 async def test_live_calls_continue_beside_large_events() -> None:
     """The event loop is free after some bytes; of many bytes, the latest moments are shown."""
     action = {"type": "pause", "data": {"length": 80_000}}
-    story, turns, is_built = answered_call(action), 0, False
+    story = answered_call(action)
     for _ in range(20):
         story.take(MuteRequested("x" * PIECE_BYTES, "in"), 100)
     log = record_call(outbound(action), story.events).log
 
-    def count() -> None:
-        nonlocal turns
-        turns += 1
-        if not is_built:
-            asyncio.get_running_loop().call_soon(count)
-
-    count()
-    whole = await whole_timeline(story.call, log)
-    is_built = True
+    whole, turns = await with_turns(whole_timeline(story.call, log))
     assert turns >= 40  # to replay an event, and to show it
     history = CallHistory(story.call, log)
     latest, _ = await build_timeline(history, max_bytes=3 * PIECE_BYTES + 3_000)

@@ -40,25 +40,26 @@ class Connection:
         self._closed.append(self._name)
 
 
+ADDRESSES = {"a": "192.0.2.1", "b": "192.0.2.2", "c": "192.0.2.3", "p": PROXY}
+
+
 class Full:
     """A process all of whose connections wait, named by network and number, such as `b2`."""
 
-    addresses = {"a": "192.0.2.1", "b": "192.0.2.2", "c": "192.0.2.3", "p": PROXY}  # noqa: RUF012 - constant
-
     def __init__(self, names: Sequence[str]) -> None:
         self._limits = ConnectionLimits(len(names), len(names), PROXIES, network_of)
-        self._others = [self.addresses[each[0]] for each in names]
+        self._others = [ADDRESSES[each[0]] for each in names]
         self.closed: list[str] = []
         self.connections = {each: Connection(each, self.closed) for each in names}
         for name in names:
             self.wait(name)
 
     def wait(self, name: str) -> None:
-        owner = self._limits.owner(self.addresses[name[0]])
+        owner = self._limits.owner(ADDRESSES[name[0]])
         self._limits.waiting.add(owner, self.connections[name])
 
     def send_request(self, name: str) -> None:
-        owner = self._limits.owner(self.addresses[name[0]])
+        owner = self._limits.owner(ADDRESSES[name[0]])
         self._limits.waiting.remove(owner, self.connections[name])
 
     def arrive(self, count: int = 1) -> list[str]:

@@ -33,8 +33,10 @@ class Content:
 
 class Response:
     status = 200
-    headers: dict[str, str] = {}  # noqa: RUF012 - as aiohttp's response has it
-    content = Content()
+
+    def __init__(self) -> None:
+        self.headers: dict[str, str] = {}
+        self.content = Content()
 
 
 class Platform:
