@@ -48,10 +48,11 @@ COPY pyproject.toml README.md LICENSE ./
 COPY asterisk-config asterisk-config
 COPY docs/operations docs/operations
 COPY wire wire
-COPY sandbox sandbox
+COPY base base
 COPY speech speech
 COPY dev dev
 COPY engine engine
+COPY cli cli
 COPY api api
 COPY streams streams
 COPY sdk sdk

@@ -1,23 +1,14 @@
 """Settings of the REST layer: `SWITCHROOM_…` variables, a TOML file, or `.env`."""
 
-import os
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import (
-    AfterValidator,
     Field,
     HttpUrl,
     IPvAnyNetwork,
-    SecretStr,
     StringConstraints,
-)
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
 from api.messaging_platform.settings import MsgappSettings
@@ -26,30 +17,18 @@ from api.settings.mail import MailSettings
 from api.settings.phones import PhoneSettings
 from api.settings.start_account import StartAccountSettings
 from api.settings.transcripts import TranscriptSettings
-from wire.programs.limit import Limit
-from wire.secret_length import check_length
+from base.limit import Limit
+from base.settings import Key, ProgramSettings, Secret
 from wire.tree import Limits
-
-
-def _secret(secret: SecretStr) -> SecretStr:
-    check_length(secret.get_secret_value())
-    return secret
-
 
 DatabaseUrl = Annotated[
     str, StringConstraints(pattern=r"^(sqlite\+aiosqlite:///|postgresql\+asyncpg://)")
 ]
-Secret = Annotated[SecretStr, AfterValidator(_secret)]  # a token
-SigningSecret = Annotated[SecretStr, Field(min_length=32)]
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1"))
 
 
-class DatabaseSettings(BaseSettings):
+class DatabaseSettings(ProgramSettings):
     """The settings that the administrator's commands need."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
-    )
 
     database_url: DatabaseUrl = Field(
         "sqlite+aiosqlite:////var/lib/switchroom/switchroom.db",
@@ -58,21 +37,6 @@ class DatabaseSettings(BaseSettings):
             " for several, with up to 30 connections per process."
         ),
     )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read the environment first, then `.env`, then the TOML file, as the engine does."""
-        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
-        if path := os.environ.get("SWITCHROOM_CONFIG"):
-            return (*sources, TomlConfigSettingsSource(settings_cls, path))
-        return sources
 
 
 class Settings(
@@ -135,10 +99,10 @@ class Settings(
         None,
         description="PEM file of the CA that verifies `https://` engines; default: the system's.",
     )
-    token_secret: SigningSecret = Field(
+    token_secret: Key = Field(
         description="Signs access tokens; at least 32 characters, the same in all processes."
     )
-    old_token_secrets: tuple[SigningSecret, ...] = Field(
+    old_token_secrets: tuple[Key, ...] = Field(
         (),
         description=(
             "JSON list of former values of it, whose tokens are still accepted. To rotate: put the"

@@ -25,9 +25,10 @@ from api.common.errors import (
     ServiceUnavailable,
     TooManyRequests,
 )
+from base.loop_cost import CHARGE, SERVER_TIMING, from_header
+from base.tls import client_context
+from base.tracing.traces import RequestTraces
 from wire.decoding.messages import decode_message
-from wire.programs.loop_cost import CHARGE, SERVER_TIMING, from_header
-from wire.programs.tracing.traces import RequestTraces
 from wire.rpc import Problem
 
 log = structlog.get_logger()
@@ -64,10 +65,6 @@ class EngineRotation:
 
     def mark_failed(self, url: str) -> None:
         self._cooldown_until_s[url] = self._clock() + COOLDOWN_S
-
-
-class TlsFileError(Exception):
-    """The CA file cannot be used."""
 
 
 class EngineUnavailable(ServiceUnavailable):
@@ -210,10 +207,7 @@ def verifier(ca: Path | None) -> ssl.SSLContext | bool:
     """Return what verifies servers of the operator; raises TlsFileError."""
     if ca is None:
         return True  # by the system's certificates, which aiohttp has loaded once
-    try:
-        return ssl.create_default_context(cafile=ca)
-    except OSError as error:  # ssl.SSLError is one
-        raise TlsFileError(f"SWITCHROOM_TLS_CA: {ca} can't be used: {error}") from error
+    return client_context(ca)
 
 
 def _to_error(status: int, response: bytes, retry_after: str | None) -> ApiError:

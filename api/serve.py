@@ -35,10 +35,11 @@ from api.jobs.cleanup import clean_up
 from api.jobs.monitor import Monitor
 from api.jobs.worker import Worker
 from api.services import open_services
-from wire.programs.tracing.opened import open_traces
+from base.listen import BindFailed
+from base.tracing.opened import open_traces
 
 if TYPE_CHECKING:
-    from wire.programs.tracing.otel import OtelRequestTraces
+    from base.tracing.otel import OtelRequestTraces
 
 SWITCH_INTERVAL_S = 0.001  # for which a thread that writes an export lets the event loop wait
 
@@ -126,7 +127,7 @@ async def create_configured_account(
 
 
 def _create_traces() -> "OtelRequestTraces":
-    from wire.programs.tracing.otel import (  # noqa: PLC0415 - an optional package
+    from base.tracing.otel import (  # noqa: PLC0415 - an optional package
         OtelRequestTraces,
         create_provider,
     )
@@ -144,10 +145,6 @@ def _relax_garbage_collector() -> None:
     gc.set_threshold(50_000, 5, 2)
 
 
-class ListenFailed(Exception):
-    """A server cannot listen on its host and port."""
-
-
 class _Server(uvicorn.Server):
     """A server that says why it cannot listen, where uvicorn ends the process.
 
@@ -160,13 +157,13 @@ class _Server(uvicorn.Server):
         self.is_decided = asyncio.Event()  # whether it listens
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Begin to listen; raises ListenFailed."""
+        """Begin to listen; raises BindFailed."""
         try:
             await super().startup(sockets)
         except SystemExit as error:
             where = f"{self.config.host}:{self.config.port}"
             reason = getattr(error.__context__, "strerror", "") or str(error.__context__)
-            raise ListenFailed(f"can't listen at {where}: {reason}") from error
+            raise BindFailed(f"can't listen at {where}: {reason}") from error
         finally:
             self.is_decided.set()
 
@@ -177,7 +174,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def _serving(running: _Server) -> AsyncIterator[asyncio.Task[None]]:
-    """Serve within the context, and provide the task that serves; raises ListenFailed."""
+    """Serve within the context, and provide the task that serves; raises BindFailed."""
     task = asyncio.create_task(running.serve())
     try:
         await running.is_decided.wait()

@@ -43,7 +43,7 @@ from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
 from api.callbacks.service import CallbackService
 from api.common.clock import Clock, now_ms
-from api.common.fair_slots import search_slots
+from api.common.limited_slots import search_slots
 from api.common.loop_shares import LoopShares
 from api.common.requests_in_flight import RequestsInFlight
 from api.common.token_buckets import Rate, TokenBuckets
@@ -68,7 +68,7 @@ from api.policy_sync.sync import PolicySync
 from api.recordings.signed_urls import UrlSigner
 from api.voice.listeners.service import ListenerService
 from api.voice.service import VoiceService
-from wire.programs.tracing.traces import RequestTraces
+from base.tracing.traces import RequestTraces
 
 # What these have done already is whole; an erasure that stopped would leave half a list.
 CANCELLABLE = frozenset({"cdr-export", "contact-download", "contact-tags", "contacts-import"})

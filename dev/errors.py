@@ -6,8 +6,8 @@ The command prints these and nothing else; any other exception is a fault of our
 from collections.abc import Sequence
 from pathlib import Path
 
+from base.unreadable_file import unreadable
 from dev.caller import sudo_command
-from wire.programs.unreadable_file import unreadable
 
 
 class LabError(RuntimeError):

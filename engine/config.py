@@ -1,15 +1,8 @@
 """Settings of an engine: `SWITCHROOM_…` variables, `.env`, or a TOML file (SWITCHROOM_CONFIG)."""
 
-import os
-
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
 from yarl import URL
 
+from base.settings import ProgramSettings
 from engine.settings.calls import DialSettings, LimitSettings
 from engine.settings.media import MediaSettings
 from engine.settings.nodes import NodeSettings, NodesSettings
@@ -26,13 +19,9 @@ class Settings(
     LimitSettings,
     MediaSettings,
     WebhookSettings,
-    BaseSettings,
+    ProgramSettings,
 ):
     """All settings of an engine."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
-    )
 
     @property
     def can_record(self) -> bool:
@@ -61,18 +50,3 @@ class Settings(
         """Return the addresses of the gateways beside a node found by DNS: they share its host."""
         host = URL(url)
         return [str(host.with_port(port)) for port in self.node_stream_ports]
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read the environment first, then `.env`, then the TOML file."""
-        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
-        if path := os.environ.get("SWITCHROOM_CONFIG"):
-            return (*sources, TomlConfigSettingsSource(settings_cls, path))
-        return sources

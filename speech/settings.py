@@ -5,20 +5,12 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
 
-from engine.settings.secrets import Key
+from base.settings import Key, ProgramSettings
 
 
-class Settings(BaseSettings):
+class Settings(ProgramSettings):
     """All settings of `switchroom speech`."""
-
-    model_config = SettingsConfigDict(env_prefix="SWITCHROOM_", env_file=".env", extra="ignore")
 
     speech_host: str = Field(
         "127.0.0.1",
@@ -126,18 +118,3 @@ class Settings(BaseSettings):
     def grammar_processes(self) -> int:
         """How many processes decode grammars."""
         return self.speech_workers or len(os.sched_getaffinity(0))
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read the environment first, then `.env`, then the TOML file."""
-        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
-        if path := os.environ.get("SWITCHROOM_CONFIG"):
-            return (*sources, TomlConfigSettingsSource(settings_cls, path))
-        return sources

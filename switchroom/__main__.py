@@ -1,6 +1,6 @@
 """The `switchroom` command, also `python -m switchroom`."""
 
-from engine.__main__ import main
+from cli.main import main
 
 if __name__ == "__main__":
     main()

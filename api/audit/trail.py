@@ -21,7 +21,7 @@ from api.common.clock import Clock
 from api.common.errors import ApiError
 from api.db.columns import Key, Millis
 from api.db.database import Database, metadata
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_SCANNED: Annotated[
     int,

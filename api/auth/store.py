@@ -30,7 +30,7 @@ from api.auth.scopes import AGENT, INTEGRATOR
 from api.common.clock import Clock
 from api.common.errors import Conflict, NotFound
 from api.db.database import Database, metadata
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 keys = Table(
     "api_keys",

@@ -15,7 +15,7 @@ from api.cdrs.service import CdrService
 from api.cdrs.store import CdrStore
 from api.cdrs.views import SignUrl
 from api.common.clock import Clock
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.db.database import Database
 from api.engine_client import EngineClient
 from api.http.event_stream import ReaderLimit
@@ -44,7 +44,7 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     secrets: Sequence[str],
     sign_url: SignUrl,
     transcripts: TranscriptStore,
-    searches: FairSlots,
+    searches: LimitedSlots,
     now_ms: Clock,
 ) -> CdrSlice:
     cached = AccountCache(accounts, now_ms)

@@ -14,9 +14,9 @@ from pydantic import WithJsonSchema as Documented
 from pydantic.alias_generators import to_camel
 
 from api.common.timestamps import parse_ms
+from base.limit import Limit
 from wire.decoding import patterns
 from wire.phone_numbers.e164 import without_separators
-from wire.programs.limit import Limit
 
 MAX_NAMES = 20
 MAX_NAME_CHARS = 128

@@ -23,7 +23,7 @@ from api.cdrs.today import TodayStats, today_stats
 from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
 from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.common.pieces import in_pieces
 from api.transcripts.store import States, TranscriptStore
 from wire.decoding.errors import BadInput
@@ -55,7 +55,7 @@ class CdrService(Struct, frozen=True):
     accounts: AccountCache
     transcripts: TranscriptStore
     sign_url: SignUrl
-    slots: FairSlots
+    slots: LimitedSlots
     now_ms: Clock
 
     async def list(self, user: Principal, query: CdrListQuery) -> CdrPage:
@@ -109,7 +109,7 @@ class CdrService(Struct, frozen=True):
     ) -> tuple[CdrRows, Total]:
         async with AsyncExitStack() as stack:
             if len(filters.names) > 1:
-                await stack.enter_async_context(self.slots.hold(filters.account_id))
+                await stack.enter_async_context(self.slots.slot(filters.account_id))
             return await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
 
     def _signer(self, user: Principal) -> SignUrl | None:

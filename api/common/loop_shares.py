@@ -17,7 +17,7 @@ from typing import Annotated
 
 from api.common.bounded_dict import BoundedDict
 from api.common.errors import TooManyRequests
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 BURST_S: Annotated[
     float,

@@ -7,7 +7,7 @@ from msgspec import Struct
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
 from api.common.clock import Clock
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.common.mail import MailServer
 from api.contacts.contacts.contact_events import ContactEvents
 from api.contacts.contacts.crm import Crm
@@ -48,7 +48,7 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     jobs: JobStore,
     mail: MailServer | None,
     quotas: ContactQuotas,
-    searches: FairSlots,
+    searches: LimitedSlots,
     now_ms: Clock,
 ) -> ContactSlice:
     """Build the slice; without a mail server, no e-mail is sent."""

@@ -42,9 +42,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from api.common.clock import Clock
 from api.common.errors import ServiceUnavailable
-from api.common.fair_slots import FairTurns
 from api.db.connection_use import ConnectionUse
-from wire.programs.limit import Limit
+from base.fair_slots import FairSlots
+from base.limit import Limit
 
 log = structlog.get_logger()
 # The account whose request or job a task works for. Empty: the program itself. Of a task, so that
@@ -106,10 +106,10 @@ class Database:
         self.insert: Callable[..., Any] = INSERTS["sqlite" if self.is_sqlite else "postgresql"]
         self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
         self._use = ConnectionUse()
-        self._readers = FairTurns(MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ACCOUNT)
+        self._readers = FairSlots(MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ACCOUNT)
         # SQLite has one writer. It itself waits by sleeping, and in no order.
         writers = 1 if self.is_sqlite else MAX_CONNECTIONS
-        self._writers = FairTurns(writers, MAX_CONNECTIONS_OF_ACCOUNT)
+        self._writers = FairSlots(writers, MAX_CONNECTIONS_OF_ACCOUNT)
         self._engine = _engine(url, self.is_sqlite)
         # Switching a pooled connection to autocommit and back costs several round trips.
         self._reader = _engine(
@@ -155,13 +155,13 @@ class Database:
                     yield reader
 
     @asynccontextmanager
-    async def _turn(self, turns: FairTurns) -> AsyncIterator[None]:
+    async def _turn(self, turns: FairSlots) -> AsyncIterator[None]:
         """Wait for the turn of the account that the task works for; map errors of the database."""
         async with _mapped_errors(), AsyncExitStack() as stack:
             stack.enter_context(self._use.counted())
             try:
                 async with asyncio.timeout(TURN_TIMEOUT_S):
-                    await stack.enter_async_context(turns.hold(work_of.get()))
+                    await stack.enter_async_context(turns.slot(work_of.get()))
             except TimeoutError:
                 raise NoConnection("no connection was free in time") from None
             yield

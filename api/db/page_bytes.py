@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import sqlalchemy as sa
 
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_PAGE_BYTES: Annotated[
     int,

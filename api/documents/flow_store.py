@@ -11,9 +11,9 @@ from api.documents.collection import Change
 from api.documents.collection_store import CollectionStore
 from api.documents.document import Document, FlowVersion, FlowVersionInfo
 from api.documents.tables import documents, flow_versions
+from base.limit import Limit
 from wire.decoding.messages import decode_message
 from wire.documents.versioned import FlowState
-from wire.programs.limit import Limit
 
 MAX_FLOW_VERSIONS: Annotated[
     int,

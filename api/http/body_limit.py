@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from api.common.errors import ApiError
 from api.settings.limits import LimitSettings
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 PUBLIC_BYTES: Annotated[
     int, Limit("request", "413 `too_large`", "Size of a body to a route that needs no key.")

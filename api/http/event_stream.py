@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
 from api.common.errors import ApiError, ServiceUnavailable, TooManyRequests
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_READERS: Annotated[
     int,

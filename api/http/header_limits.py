@@ -19,9 +19,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from api.http.connection_limits import ConnectionLimits
 from api.http.write_deadline import WRITE_TIMEOUT_S, WriteDeadline
+from base.limit import Limit
 from wire.error_codes.catalogue import code_of_status
 from wire.error_codes.problems import coded_problem
-from wire.programs.limit import Limit
 
 MAX_HEADER_BYTES: Annotated[
     int, Limit("request", "431, and the connection is closed", "Size of the head.")

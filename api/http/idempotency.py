@@ -43,8 +43,8 @@ from api.common.errors import Conflict
 from api.common.token_buckets import Rate, TokenBuckets
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.row_quota import RowLimit, RowQuota
+from base.limit import Limit
 from wire.decoding.errors import BadInput
-from wire.programs.limit import Limit
 
 HEADER = "Idempotency-Key"
 RETENTION_MS = 86_400_000

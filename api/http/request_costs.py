@@ -8,7 +8,7 @@ live events) are sent by tasks of their own, which are not measured; they have l
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.common.loop_shares import RequestCost
-from wire.programs.loop_cost import CHARGE, metered
+from base.loop_cost import CHARGE, metered
 
 
 class RequestCosts:

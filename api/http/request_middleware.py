@@ -16,8 +16,8 @@ from api.common.requests_in_flight import RequestsInFlight
 from api.db.database import work_of
 from api.http.problems import problem_response
 from api.metrics import Metrics
+from wire.docs_address import ERROR_PATH
 from wire.error_codes.page import PAGE_POLICY
-from wire.programs.docs_address import ERROR_PATH
 
 log = structlog.get_logger()
 SESSION_COOKIE = "switchroom_session_"  # the beginning of its name

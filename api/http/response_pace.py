@@ -16,7 +16,7 @@ from typing import Annotated
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.common.bounded_dict import BoundedDict
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 BURST_S = 2.0  # so many seconds of the rate at once
 MAX_WAIT_S = 10.0

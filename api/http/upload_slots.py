@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Annotated
 
 from api.common.errors import ServiceUnavailable, TooManyRequests
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_UPLOADS: Annotated[
     int,

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import TooManyRequests
 from api.jobs.tables import UNFINISHED, jobs
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 RETRY_DELAY_S = 30
 MAX_KEPT: Annotated[

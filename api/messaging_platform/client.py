@@ -17,10 +17,10 @@ from msgspec import Struct
 from pydantic import SecretStr
 
 from api.common.errors import InvalidRequest
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.messaging_platform.problems import PlatformUnavailable, to_error
 from api.messaging_platform.settings import MsgappSettings
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 T = TypeVar("T")
 CONNECT_TIMEOUT_S = 3.0
@@ -52,7 +52,7 @@ class PlatformClient:
     def __init__(self, http: aiohttp.ClientSession, settings: MsgappSettings) -> None:
         self._http = http
         self.settings = settings
-        self._slots = FairSlots(
+        self._slots = LimitedSlots(
             "too_many",
             "requests to the messaging platform",
             slots=MAX_CONNECTIONS,
@@ -110,7 +110,7 @@ class PlatformClient:
     async def _request(
         self, shape: type[T], business: PlatformAccount, method: str, path: str, **options: Any
     ) -> T:
-        async with self._slots.hold(business.account_id):
+        async with self._slots.slot(business.account_id):
             status, content, headers = await self._request_raw(
                 method, f"{self._base}/{path}", **options
             )

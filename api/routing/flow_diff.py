@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_DIFFERENCES: Annotated[
     int, Limit("request", "not shown", "Differences of two versions of a flow that are shown.")

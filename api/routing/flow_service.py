@@ -4,7 +4,7 @@ import asyncio
 
 from msgspec import Raw, Struct
 
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.common.timestamps import format_ms
 from api.documents.document import Document, FlowState, FlowVersionInfo, Kind
 from api.documents.editor import DocumentEditor
@@ -29,7 +29,7 @@ class FlowService(Struct, frozen=True):
     documents: DocumentEditor
     flows: FlowStore
     engine: EngineClient
-    diffs: FairSlots
+    diffs: LimitedSlots
 
     async def list(self, account_id: str, page: Page) -> FlowPage:
         found, total = await self.documents.page(account_id, KIND, page)
@@ -79,7 +79,7 @@ class FlowService(Struct, frozen=True):
 
     async def diff(self, account_id: str, flow_id: str, before: int, after: int) -> FlowDiff:
         """Return what differs between two versions; raises NotFound, TooManyRequests."""
-        async with self.diffs.hold(account_id):
+        async with self.diffs.slot(account_id):
             versions = [
                 Version(number, bytes((await self.version(account_id, flow_id, number)).document))
                 for number in (before, after)

@@ -5,14 +5,14 @@ from typing import Annotated
 from msgspec import Struct
 
 from api.accounts.store import AccountStore
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.documents.editor import DocumentEditor
 from api.documents.flow_store import FlowStore
 from api.engine_client import EngineClient
 from api.routing.flow_service import FlowService
 from api.routing.number_service import NumberRoutes
 from api.routing.request_service import ApiRequestService
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_FLOW_DIFFS: Annotated[
     int, Limit("process", "wait", "Comparisons of versions of flows, one of each account.")
@@ -39,7 +39,7 @@ def build(
             documents,
             flows,
             engine,
-            FairSlots(
+            LimitedSlots(
                 "too_many",
                 "comparisons of flows",
                 slots=MAX_FLOW_DIFFS,

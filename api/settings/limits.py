@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 QUOTA = "409 `quota`"
 

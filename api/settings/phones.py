@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, SecretStr, StringConstraints, model_validator
 
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 _HOST = r"(\[[0-9a-fA-F:.]+\]|[^\s/?#@:\[\]]+)(:[0-9]{1,5})?"
 WebsocketUrl = Annotated[str, StringConstraints(pattern=rf"^wss?://{_HOST}$")]

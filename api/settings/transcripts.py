@@ -3,24 +3,15 @@
 from typing import Annotated, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     Field,
-    SecretStr,
     StringConstraints,
     model_validator,
 )
 
-from wire.secret_length import check_length
-
-
-def _checked(token: SecretStr) -> SecretStr:
-    check_length(token.get_secret_value())
-    return token
-
+from base.settings import Secret
 
 RecognizerUrl = Annotated[str, StringConstraints(pattern=r"^wss?://[^\s/?#]+(/[^\s?#]*)?$")]
-Token = Annotated[SecretStr, AfterValidator(_checked)]
 
 
 class TranscriptSettings(BaseModel):
@@ -34,7 +25,7 @@ class TranscriptSettings(BaseModel):
             " nothing ([transcripts](recordings.md#transcripts))."
         ),
     )
-    speech_token: Token | None = Field(
+    speech_token: Secret | None = Field(
         None, description="The token of the recognizers, which they have, too."
     )
     transcript_workers: int = Field(

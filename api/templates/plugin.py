@@ -4,7 +4,6 @@ from msgspec import Struct
 
 from api.accounts.usage import UsageStore
 from api.common.clock import Clock
-from api.common.fair_slots import FairTurns
 from api.common.token_buckets import Rate, TokenBuckets
 from api.db.database import Database
 from api.db.row_quota import RowQuota
@@ -19,6 +18,7 @@ from api.templates.statuses import StatusStore
 from api.templates.store import TemplateStore, template_limit
 from api.templates.sync import StatusSync
 from api.templates.webhook import LARGE_BODIES, Webhook
+from base.fair_slots import FairSlots
 
 
 class TemplateSlice(Struct, frozen=True):
@@ -27,7 +27,7 @@ class TemplateSlice(Struct, frozen=True):
     media: Media
     sync: StatusSync
     webhook: Webhook
-    large_bodies: FairTurns  # of notifications, by network
+    large_bodies: FairSlots  # of notifications, by network
 
 
 def build(
@@ -53,5 +53,5 @@ def build(
         media=Media(messages),
         sync=StatusSync(statuses, platform, now_ms),
         webhook=Webhook(statuses, client),
-        large_bodies=FairTurns(LARGE_BODIES),
+        large_bodies=FairSlots(LARGE_BODIES, of_account=1),
     )

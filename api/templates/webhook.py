@@ -16,8 +16,8 @@ from msgspec import Meta, Struct
 from api.common.errors import NotFound, Unauthenticated
 from api.messaging_platform.client import PlatformClient
 from api.templates.statuses import StatusStore, StatusUpdate
+from base.limit import Limit
 from wire.decoding import lenient, patterns
-from wire.programs.limit import Limit
 
 log = structlog.get_logger()
 FIELD = "message_template_status_update"

@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from api.auth.throttle import network_of
 from api.common.errors import ServiceUnavailable
-from api.common.fair_slots import FairTurns
 from api.http.routes import Routes
 from api.templates import examples
 from api.templates.dependencies import Slice
 from api.templates.webhook import PlatformNotification
-from wire.programs.limit import Limit
+from base.fair_slots import FairSlots
+from base.limit import Limit
 
 routes = Routes("Message templates")
 PATH = "/srmain/msgapp-webhook"
@@ -66,7 +66,7 @@ async def receive_webhook(
     return WebhookResult(await services.webhook.process(body))
 
 
-async def _read(request: Request, large_bodies: FairTurns) -> bytes:
+async def _read(request: Request, large_bodies: FairSlots) -> bytes:
     """Read a body; raises ServiceUnavailable if a large one takes too long."""
     body, stream = bytearray(), request.stream()
     async for part in stream:
@@ -77,7 +77,7 @@ async def _read(request: Request, large_bodies: FairTurns) -> bytes:
         return bytes(body)
     address = request.client.host if request.client else ""
     try:
-        async with asyncio.timeout(LARGE_BODY_S), large_bodies.hold(network_of(address)):
+        async with asyncio.timeout(LARGE_BODY_S), large_bodies.slot(network_of(address)):
             async for part in stream:
                 body += part
     except TimeoutError:

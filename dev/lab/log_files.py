@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from base.exit_status import ExitStatus
+from base.sandbox.child import kill
 from dev.errors import ToolMissing
-from sandbox.child import kill
-from wire.programs.exit_status import ExitStatus
 
 _LINES = "20"
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from base.lab_folder import FOLDER_VARIABLE, PLAN_FILE, default_lab_folder
 from dev.errors import BadOption, UnreadablePlan, UnusableFolder
 from dev.lab.env_file import read_file
 from dev.pbx.node import Ports
-from wire.programs.lab_folder import FOLDER_VARIABLE, PLAN_FILE, default_lab_folder
 
 FILE = PLAN_FILE
 DOTENV = Path(".env")

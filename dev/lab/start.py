@@ -13,6 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from rich.console import Console
 
+from base.exit_status import ExitStatus
 from dev.caller import sudo_caller
 from dev.errors import BadOption, LabError, PackagesMissing, UnusableFolder
 from dev.lab.dotenv_file import API_URL, write_dotenv
@@ -29,7 +30,6 @@ from dev.servers.ports import outgoing_ports
 from dev.setup.disk import megabytes, used_bytes
 from dev.setup.python_packages import install_packages
 from dev.setup.requirements import FURTHER_EXTRAS, missing_here
-from wire.programs.exit_status import ExitStatus
 
 
 class StartOptions(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from wire.programs.hangup_causes import CAUSES
+from base.hangup_causes import CAUSES
 
 _STATUS = re.compile(r"SIP/2\.0 (\d{3}) ?(.*)")
 _LENGTH = "Content-Length"

@@ -11,6 +11,7 @@ from ssl import SSLContext
 
 import structlog
 
+from base.tasks import wait_for_event
 from engine.ami.changed_endpoints import Change, ChangedEndpoints
 from engine.ami.contacts import (
     AddressRecord,
@@ -31,7 +32,6 @@ from engine.ami.events import (
 from engine.ami.listeners import DtmfListener, HealthListener, PhoneListener
 from engine.ami.messages import Message
 from engine.ami.session import AmiError, AmiSession, open_session
-from engine.common.tasks import wait_for_event
 
 log = structlog.get_logger()
 CONNECT_TIMEOUT_S = 5.0

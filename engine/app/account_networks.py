@@ -11,16 +11,16 @@ from typing import Any, Generic, TypeVar
 from aiohttp import ClientSession
 from msgspec import Struct
 
+from base.address_guard import AddressGuard, guarded_session
+from base.lookups import Lookups
 from engine.callbacks.transport import Outcome, SignedEvent, Transport
 from engine.calls.flows.templates import Lookup
 from engine.common.account_resolver import AccountResolver
-from engine.common.lookups import Lookups
 from engine.config import Settings
 from engine.runtime.io.command_runner import ActionSource
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.redis.address import parse_address
 from engine.webhooks.action_client import ActionResponse
-from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiResponse
 from wire.callbacks.targets import DeliveryTarget
 

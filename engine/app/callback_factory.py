@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
 
+from base.address_guard import AddressGuard
 from engine.app.account_networks import TransportByAccount, address_guards, open_sessions
 from engine.app.factories import Assembly, api_requests, now_ms
 from engine.callbacks.account_secrets import AccountSecrets
@@ -30,7 +31,6 @@ from engine.config import Settings
 from engine.listeners.registry import ListenerRegistry
 from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.store.store import Store
-from engine.webhooks.address_guard import AddressGuard
 from engine.webhooks.http_client import ListenerLookup
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.shard import ShardId

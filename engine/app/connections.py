@@ -9,10 +9,10 @@ from ssl import SSLContext
 import aiohttp
 import structlog
 
+from base.tls import client_context, server_context
 from engine.ami.client import open_ami
 from engine.ari.client import AriClient, open_ari
 from engine.ari.config import PbxAddress
-from engine.common.tls import client_context, server_context
 from engine.config import Settings
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.archiver import RecordingArchiver

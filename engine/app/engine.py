@@ -6,17 +6,18 @@ import os
 import secrets
 import socket
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import structlog
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from engine.app import callback_factory, connections, factories
 from engine.app.dns_discovery import Discovery
 from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.app.stream_gateways import StreamDependencies
-from engine.cli.doctor.checks import check_settings, run_checks
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.access import RpcAccess
@@ -54,10 +55,25 @@ LEAVE_TIMEOUT_S = 3.0
 WARM_UP = Speech("Welcome.")  # synthesized at the start, so that the first caller does not wait
 
 
+# Checks an installation, by its settings and by the engine's URL, token and CA file.
+InstallationCheck = Callable[
+    [Settings, tuple[str, str, Path | None]], Awaitable[Sequence[DoctorFinding]]
+]
+
+
+async def no_check(_settings: Settings, _address: object) -> Sequence[DoctorFinding]:
+    return ()
+
+
 class Engine:
     """One engine process; `run` returns when `stop` was called."""
 
-    def __init__(self, settings: Settings, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store | None = None,
+        check: InstallationCheck = no_check,
+    ) -> None:
         """Build the process; raises TlsFileError."""
         self._settings = settings
         self._access = connections.rpc_access(settings)
@@ -66,6 +82,7 @@ class Engine:
         self._name = f"{socket.gethostname()}-{secrets.token_hex(3)}-{os.getpid()}"
         self._stopped = asyncio.Event()
         self._error: BaseException | None = None
+        self._check = check
         self._doctor = DoctorRuns(self._check_installation)
         self._limits = Limits(
             allow_insecure=settings.allow_insecure_webhooks, sip_hosts=settings.sip_hosts
@@ -215,12 +232,10 @@ class Engine:
             lambda node: leases.duties.of(node).supervises,
         )
 
-    async def _check_installation(self) -> list[DoctorFinding]:
+    async def _check_installation(self) -> Sequence[DoctorFinding]:
         """Run the checks of `switchroom doctor` with the settings of this engine."""
-        settings = self._settings
-        address = self._access.url, self._access.token, settings.tls_ca
-        found = [*check_settings(settings), *await run_checks(settings, address)]
-        return [DoctorFinding(*astuple(each)) for each in found]
+        address = self._access.url, self._access.token, self._settings.tls_ca
+        return await self._check(self._settings, address)
 
     async def _open_nodes(
         self, nodes: NodeManager, stack: AsyncExitStack, drained: DrainedNodes, tasks: Tasks

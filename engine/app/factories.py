@@ -11,13 +11,13 @@ import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
+from base.lookups import CUSTOMERS_THREADS, Lookups, look_up
 from engine.app.account_networks import (
     ActionsByAccount,
     ApiRequestsByAccount,
     Sessions,
     open_sessions,
 )
-from engine.common.lookups import CUSTOMERS_THREADS, Lookups, look_up
 from engine.config import Settings
 from engine.listeners.registry import ListenerRegistry
 from engine.media.clip import MediaLimits

@@ -13,6 +13,7 @@ import structlog
 from msgspec import Struct
 from yarl import URL
 
+from base.tasks import wait_for_event
 from engine.ami.listeners import DtmfListener, HealthListener, PhoneListener
 from engine.ami.monitor import AmiMonitor
 from engine.app import connections
@@ -20,7 +21,6 @@ from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.app.shard_factory import NodeShardFactory
 from engine.app.stream_gateways import NodeGateways, StreamDependencies, open_gateways
 from engine.ari.client import AriClient
-from engine.common.tasks import wait_for_event
 from engine.config import Settings
 from engine.recordings.archive import Archive
 from engine.runtime.admission.node_selection import NodeSelection

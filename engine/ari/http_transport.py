@@ -11,9 +11,9 @@ from contextlib import suppress
 import aiohttp
 import structlog
 
+from base.tasks import cancel_all
 from engine.ari.config import PbxConnection
 from engine.ari.request import LOST, OnReply, Reply, Request
-from engine.common.tasks import cancel_all
 
 REPEAT_AFTER_S = (0.2, 0.4)  # without a connection
 

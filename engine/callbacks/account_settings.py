@@ -6,9 +6,9 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from base.ttl_cache import TtlCache
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.settings_changes import SettingsChanges
-from engine.common.ttl_cache import TtlCache
 from engine.store.errors import StoreDown
 from engine.store.outbox import Outbox
 from engine.webhooks.errors import WebhookFailed

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable
 
+from base.tasks import BackgroundTasks
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.concurrency_limit import ConcurrencyLimit
 from engine.callbacks.target_queue import INITIAL_RATE_LIMIT, TargetQueue
-from engine.common.tasks import BackgroundTasks
 
 IDLE_TIMEOUT_S = 120.0
 

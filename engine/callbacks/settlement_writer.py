@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.store.errors import Fenced, StoreDown
 from engine.store.outbox import Outbox, Settlement
 from wire.shard import ShardId

@@ -1,8 +1,8 @@
 """A shard's outbox in this engine: the calls whose events it delivers."""
 
+from base.tasks import PendingKeys
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.settlement_writer import OnSettled, SettlementWriter
-from engine.common.tasks import PendingKeys
 from engine.store.outbox import Settlement
 from engine.store.store import LeaseView
 from wire.shard import ShardId

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from engine.common.lookups import Lookups
+from base.lookups import Lookups
 
 # An HTTP client says to its resolver only which host it is; "": connections of no account.
 _ACCOUNT: ContextVar[str] = ContextVar("account", default="")

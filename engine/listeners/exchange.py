@@ -7,7 +7,7 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
-from engine.common.fair_slots import FairSlots
+from base.fair_slots import FairSlots
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import ListenerStore

@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import structlog
 
-from engine.calls.model.call_id_format import call_of
-from engine.common.fair_slots import FairSlots
+from base.fair_slots import FairSlots
 from engine.listeners.exchange import MAX_READS, MAX_READS_OF_ACCOUNT, ListenerExchange
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.store import Store
+from wire.call_id_format import call_of
 from wire.decoding.messages import decode_message
 from wire.listeners import Listener
 from wire.phone_numbers.e164 import spellings

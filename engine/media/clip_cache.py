@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from msgspec.structs import replace
 
-from engine.common.fair_slots import URGENCY, FairSlots, Urgency
-from engine.common.tasks import cancel_all
+from base.fair_slots import URGENCY, FairSlots, Urgency
+from base.tasks import cancel_all
 from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits, OwnedSource
 from engine.media.clip_demand import ClipDemand
 from engine.media.files import ClipFiles

@@ -15,8 +15,8 @@ import structlog
 from aiohttp import ClientSession
 from msgspec.structs import replace
 
+from base.fair_slots import FairSlots
 from engine.common.account_resolver import connecting_for
-from engine.common.fair_slots import FairSlots
 from engine.media.clip import (
     SAMPLE_RATE_HZ,
     MadeClip,

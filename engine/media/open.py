@@ -9,7 +9,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.common.tasks import cancel_all, wait_for_event
+from base.tasks import cancel_all, wait_for_event
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
 from engine.media.clip_maker import ClipMaker, MeteredClipMaker, SessionLookup

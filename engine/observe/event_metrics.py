@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from engine.observe.metric_types import (
+from base.metric_types import (
     FAST_BUCKETS,
     NODE_AND_SLOT,
     SLOW_BUCKETS,

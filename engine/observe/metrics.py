@@ -3,13 +3,7 @@
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from engine.observe.event_metrics import (
-    CallbackMetrics,
-    ConsumerGroupMetrics,
-    ListenerMetrics,
-    WebhookLogMetrics,
-)
-from engine.observe.metric_types import (
+from base.metric_types import (
     FAST_BUCKETS,
     LATENESS_BUCKETS,
     NODE_AND_SLOT,
@@ -19,6 +13,12 @@ from engine.observe.metric_types import (
     Gauge,
     Histogram,
     Labels,
+)
+from engine.observe.event_metrics import (
+    CallbackMetrics,
+    ConsumerGroupMetrics,
+    ListenerMetrics,
+    WebhookLogMetrics,
 )
 from engine.observe.rtp_metrics import RtpMetrics
 

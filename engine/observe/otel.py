@@ -10,9 +10,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import Decision
 from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
 
-from engine.calls.model.call_id_format import shard_of
-from wire.programs.tracing.otel import OtelRequestTraces, OtelSpan, use_span
-from wire.programs.tracing.traces import Span
+from base.tracing.otel import OtelRequestTraces, OtelSpan, use_span
+from base.tracing.traces import Span
+from wire.call_id_format import shard_of
 from wire.shard import NO_SHARD
 
 MAX_CALLS = 20_000

@@ -3,10 +3,10 @@
 from aiohttp import web
 
 from engine.rpc.problems import problem_response
+from wire.docs_address import ERROR_PATH
 from wire.error_codes.catalogue import find_code
 from wire.error_codes.page import PAGE_CACHING, PAGE_POLICY, error_index, error_page
 from wire.error_codes.problems import coded_problem
-from wire.programs.docs_address import ERROR_PATH
 
 _HEADERS = {
     "Cache-Control": PAGE_CACHING,

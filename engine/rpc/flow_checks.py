@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, TypeVar
 
+from base.limit import Limit
+from base.loop_cost import CHARGE
 from engine.rpc.account_queue import AccountQueue
-from wire.programs.limit import Limit
-from wire.programs.loop_cost import CHARGE
 
 T = TypeVar("T")
 _WHAT = "Checks of flows, running and waiting, in one engine."

@@ -13,7 +13,7 @@ from pathlib import Path
 import aiohttp
 from aiohttp import hdrs, web
 
-from engine.common.tasks import first_found
+from base.tasks import first_found
 from engine.media.clip_cache import ClipCache
 from engine.media.served_clip import MAX_JOINED, served_clip
 from engine.rpc.peers.client import is_forwarded

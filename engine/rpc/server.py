@@ -9,6 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 from msgspec import Struct, field
 
+from base.listen import listening
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.callback_tester import CallbackTester
 from engine.media.clip_cache import ClipCache
@@ -78,10 +79,6 @@ from wire.tree import Limits
 _EVENT_STREAMS = "/rpc/v1/events"
 
 
-class BindFailed(Exception):
-    """The server cannot listen on its host and port."""
-
-
 class ServerDependencies(Struct, frozen=True):
     """The parts of an engine that the server exposes."""
 
@@ -113,19 +110,12 @@ async def serving(
     """Serve for as long as the context lasts; raises BindFailed."""
     async with (
         open_peer_client(deps.shard_directory, access) as peers,
-        _app_runner(deps, access, peers) as runner,
+        listening(_app_runner(deps, access, peers), host, port, access.server_tls),
     ):
-        try:
-            await web.TCPSite(runner, host, port, ssl_context=access.server_tls).start()
-        except OSError as error:
-            raise BindFailed(f"can't listen at {host}:{port}: {error.strerror}") from error
         yield
 
 
-@asynccontextmanager
-async def _app_runner(
-    deps: ServerDependencies, access: RpcAccess, peers: PeerClient
-) -> AsyncIterator[web.AppRunner]:
+def _app_runner(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> web.AppRunner:
     app = web.Application(client_max_size=MAX_BODY_BYTES)
     app.add_subapp("/rpc/v1", rpc_app(deps, access, peers))
     app.add_routes(media_routes(deps.clip_cache, RemoteClips(peers)))
@@ -133,7 +123,7 @@ async def _app_runner(
     app.add_routes(metrics_routes(_metrics_page(deps)))
     app.add_routes(error_page_routes())
     # Streaming handlers end with the server, not after it.
-    runner = web.AppRunner(
+    return web.AppRunner(
         app,
         access_log=None,
         auto_decompress=False,  # a compressed body is rejected, not decompressed
@@ -141,11 +131,6 @@ async def _app_runner(
         keepalive_timeout=deps.idle_timeout_s,
         shutdown_timeout=0.5,
     )
-    await runner.setup()
-    try:
-        yield runner
-    finally:
-        await runner.cleanup()
 
 
 def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> web.Application:

@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from base.tasks import wait_for_event
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.requests import CallRequest, ControlRequest, HangupRequested
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.sessions.preconditions import Rejection, check_request
-from engine.common.tasks import wait_for_event
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound import InboundCalls
 from engine.runtime.admission.inbound_routes import (
@@ -32,6 +31,7 @@ from engine.runtime.shard.errors import NotOwner, RequestRejected
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.request_ack import awaiting_commit
 from engine.runtime.shard.shard import CallShard
+from wire.call_id_format import shard_of
 from wire.rpc import Originate
 from wire.shard import ShardId
 

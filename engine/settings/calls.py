@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from base.limit import Limit
 from wire.flow import MAX_CALL_S
-from wire.programs.limit import Limit
 
 AllowedParty = Annotated[
     str, StringConstraints(pattern=r"^(any|agents|\+[1-9][0-9]{0,14}|sips?:)$")

@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from engine.settings.secrets import Secret
+from base.settings import Secret
 
 NodeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 

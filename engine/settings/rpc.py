@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, StringConstraints, model_validator
 
-from engine.settings.secrets import Secret
+from base.settings import Secret
 
 # In the log beside rpc_token and other_engine, which are no such names.
 ClientName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from engine.settings.secrets import Key
+from base.settings import Key
 from engine.store.redis.address import parse_address
 
 

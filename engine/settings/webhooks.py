@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from engine.settings.secrets import Key
-from wire.programs.limit import Limit
+from base.limit import Limit
+from base.settings import Key
 
 
 class WebhookSettings(BaseModel):

@@ -3,8 +3,8 @@
 from aiohttp import ClientConnectionError, ClientPayloadError
 from msgspec import Struct
 
-from engine.common.http_errors import failure_word
-from engine.webhooks.address_guard import is_address_refused
+from base.address_guard import is_address_refused
+from base.http_errors import failure_word
 
 
 class Attempt(Struct, frozen=True):

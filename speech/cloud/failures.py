@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 
-from engine.common.http_errors import failure_word
+from base.http_errors import failure_word
 from speech.recognizer import RecognitionFailed
 from wire.streams.recognizer import RecognizerErrorCode
 

@@ -9,6 +9,7 @@ from ssl import SSLContext
 from aiohttp import web
 from msgspec import Struct, json
 
+from base.listen import listening
 from speech.recognizer import Recognizer
 from speech.server.stream import MAX_MESSAGE_BYTES, Stream, StreamLimits
 from wire.error_codes.catalogue import code_of_status
@@ -16,10 +17,6 @@ from wire.error_codes.problems import coded_problem
 from wire.streams.recognizer import ListedRecognizer
 
 _CLOSE_S = 5.0
-
-
-class BindFailed(Exception):
-    """The server cannot listen on its host and port."""
 
 
 class SpeechServer(Struct, frozen=True):
@@ -38,15 +35,8 @@ async def serving(server: SpeechServer, host: str, port: int) -> AsyncIterator[w
     runner = web.AppRunner(
         _app(server), access_log=None, handler_cancellation=True, shutdown_timeout=0.5
     )
-    await runner.setup()
-    try:
-        try:
-            await web.TCPSite(runner, host, port, ssl_context=server.tls).start()
-        except OSError as error:
-            raise BindFailed(f"can't listen at {host}:{port}: {error.strerror}") from error
+    async with listening(runner, host, port, server.tls):
         yield runner
-    finally:
-        await runner.cleanup()
 
 
 def _app(server: SpeechServer) -> web.Application:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from engine.common.tls import server_context
+from base.tls import server_context
 from speech.grammar.dictionary import read_dictionary
 from speech.grammar.recognizer import GrammarRecognizer
 from speech.recognizer import Recognizer

@@ -14,8 +14,8 @@ from typing import Any
 import structlog
 from msgspec import Struct
 
-from sandbox.child import kill
-from sandbox.restrict import ENVIRONMENT
+from base.sandbox.child import kill
+from base.sandbox.restrict import ENVIRONMENT
 from speech.recognizer import RecognitionFailed
 from speech.worker.protocol import (
     LENGTH_BYTES,

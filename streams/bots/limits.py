@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_MESSAGE_BYTES = 1_000_000
 MAX_ACTION_BYTES = 65_536

@@ -7,8 +7,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from engine.observe.metric_types import Labels, Metadata
-from engine.rpc.metrics.text_format import CurrentValues, Family, text_of
+from base.metric_types import Labels, Metadata
+from base.metrics_text import CurrentValues, Family, text_of
 from streams.stream.metrics import StreamMetrics
 
 

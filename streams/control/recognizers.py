@@ -6,7 +6,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from engine.common.http_errors import failure_word
+from base.http_errors import failure_word
 from streams.bots.destinations import RecognizerServer
 from wire.streams.recognizer import ListedRecognizer, RecognizerList
 

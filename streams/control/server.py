@@ -9,6 +9,7 @@ from aiohttp import web
 from msgspec import Struct
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from base.listen import listening
 from streams.control.metrics_page import metrics_page
 from streams.control.problems import authentication, problem, problems
 from streams.control.recognizers import RecognizerDirectory
@@ -21,10 +22,6 @@ from wire.streams.setup import Accepted, StreamMessage, StreamSetup
 
 MAX_BODY_BYTES = 262_144
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
-
-
-class BindFailed(Exception):
-    """The server cannot listen on its host and port."""
 
 
 class ServerParts(Struct, frozen=True):
@@ -116,16 +113,8 @@ async def serving(
         handler_cancellation=True,
         shutdown_timeout=0.5,
     )
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, host, port, ssl_context=tls).start()
-    except OSError as error:
-        await runner.cleanup()
-        raise BindFailed(f"can't listen at {host}:{port}: {error.strerror}") from error
-    try:
+    async with listening(runner, host, port, tls):
         yield
-    finally:
-        await runner.cleanup()
 
 
 def _json(body: object, status: int = 200) -> web.Response:

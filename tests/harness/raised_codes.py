@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("wire", "engine", "api", "streams", "dev")
+PACKAGES = ("wire", "base", "engine", "api", "cli", "streams", "dev")
 
 # Where a call has its code: the place of the argument, or its name. The first prefix that fits a
 # file decides, as classes of some packages have the same names.
@@ -46,11 +46,11 @@ _PLACES: dict[str, tuple[tuple[str, int], ...]] = {
     "coded_problem": (("", 1),),
     "ConversationEnd": (("engine/", 3),),
     "RangeNotSatisfiable": (("api/", 1),),
-    "_fail": (("engine/calls/verbs/play.py", 2), ("engine/app/command.py", 1)),
-    "fail": (("api/cli/", 1),),
+    "_fail": (("engine/calls/verbs/play.py", 2), ("base/program.py", 1)),
+    "fail": (("cli/", 1),),
     "_abort": (("engine/", 1),),
-    "failure": (("engine/cli/doctor/", 0),),
-    "warning": (("engine/cli/doctor/", 0),),
+    "failure": (("cli/doctor/", 0),),
+    "warning": (("cli/doctor/", 0),),
 }
 _KEYWORDS = {"code", "give_up_reason"}
 

@@ -16,10 +16,10 @@ from aiohttp.test_utils import TestServer
 
 from api.http.idempotency import IdempotentRequest
 from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
+from base.address_guard import AddressGuard, AddressRefused, guarded_session
 from engine.app.account_networks import address_guards
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.download import download
-from engine.webhooks.address_guard import AddressGuard, AddressRefused, guarded_session
 from tests.harness.api.serving import Served
 from tests.harness.settings import read_settings
 from tests.harness.until import until
@@ -107,7 +107,7 @@ async def test_downloads_are_not_decompressed(tmp_path: Path) -> None:
 
 def test_files_are_private(tmp_path: Path) -> None:
     """Those of an engine and of the REST layer, which keep this mask."""
-    code = "from sandbox.process import protect_process as p; p(); open('file', 'w').close()"
+    code = "from base.sandbox.process import protect_process as p; p(); open('file', 'w').close()"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600

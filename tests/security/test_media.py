@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from base.address_guard import AddressGuard
+from base.lookups import Lookups, look_up
 from engine.callbacks.transport import Failed, SignedEvent
 from engine.callbacks.transports.grpc import GrpcTransport
-from engine.common.lookups import Lookups, look_up
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.pool import WorkerPool
 from engine.media.worker.protocol import Transcode
-from engine.webhooks.address_guard import AddressGuard
 from tests.harness.executors import InlineExecutor
 from tests.harness.media.scene import media_scene
 from tests.harness.media.sounds import LIMITS, MediaScene, sound

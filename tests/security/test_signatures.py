@@ -10,13 +10,13 @@ from aiohttp import ClientSession, web
 from msgspec.json import encode
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from base.address_guard import guarded_session
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.errors import StoreDown
 from engine.store.outbox import OutboxLimits
 from engine.webhooks.action_client import ActionClient
-from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.customers.signatures import verified

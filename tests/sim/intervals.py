@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_of
 from tests.harness.sim.model import SimBridge, SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
+from wire.call_id_format import call_of
 
 AT_ONCE_MS = 1_000  # time without faults within which every change is done
 Interval = tuple[float, float]

@@ -13,7 +13,7 @@ from engine.calls.model.events import Event
 from engine.calls.model.requests import CallRequest
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("api", "dev", "engine", "sandbox", "speech", "streams", "switchroom", "wire")
+PRODUCT = ("api", "base", "cli", "dev", "engine", "speech", "streams", "switchroom", "wire")
 NAMES = {"__name__", "__qualname__", "__class__"}
 
 # Some exceptions of libraries have no text: their class name is then part of a detail for people.
@@ -25,7 +25,7 @@ ERRORS = {
     "engine/ami/client.py": "log: how the connection failed",
     "engine/ami/monitor.py": "log: how the connection failed",
     "engine/ari/reconnecting_websocket.py": "log: how the connection failed",
-    "engine/cli/errors.py": "terminal: how the engine could not be reached",
+    "cli/errors.py": "terminal: how the engine could not be reached",
     "engine/store/redis/pool.py": "log: how the store failed",
     "engine/store/redis/script_connection.py": "log: how the connection failed",
     "streams/bots/socket.py": "report: how the connection to a bot failed",
@@ -33,7 +33,7 @@ ERRORS = {
 }
 # Asterisk's names, as its interface description has them, are the tags.
 ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generator/")
-TWIML = ("engine/cli/convert/",)  # the elements of a TwiML document have such names
+TWIML = ("cli/convert/",)  # the elements of a TwiML document have such names
 
 
 @cache

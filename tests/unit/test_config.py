@@ -3,10 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
+from base.settings import setting_errors
 from engine.config import Settings
 from tests.harness.settings import SECRET, read_settings
 from wire.flow import MAX_CALL_S
-from wire.settings import setting_errors
 
 
 def test_the_ceiling_is_above_the_minimum() -> None:

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
+from cli.client import open_client
+from cli.errors import RpcError, Unreachable, explain
+from cli.live.watch_call import open_notifier
 from dev.lab.start import StartOptions, start
 from dev.lab.summary import console_address
 from dev.progress import Progress
-from engine.cli.client import open_client
-from engine.cli.errors import RpcError, Unreachable, explain
-from engine.cli.live.watch_call import open_notifier
 from tests.harness.lab.compose import ROOT
 from tools.demo import click_to_call, ivr, voice_bot
 from tools.demo.context import DemoContext

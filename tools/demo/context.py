@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Struct
 from rich.console import Console
 
+from cli.client import Client
+from cli.errors import RpcError
+from cli.live.watch_call import EventNotifier, follow_to_end
+from cli.timeline import screen
 from dev.pbx.node import PbxNode
-from engine.cli.client import Client
-from engine.cli.errors import RpcError
-from engine.cli.live.watch_call import EventNotifier, follow_to_end
-from engine.cli.timeline import screen
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until

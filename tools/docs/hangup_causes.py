@@ -6,12 +6,12 @@
 import json
 
 from api.console.static_files import FOLDER
-from wire.programs.hangup_causes import CAUSES
+from base.hangup_causes import CAUSES
 
 FILE = FOLDER / "lib/hangup-causes.js"
 _HEAD = """\
 // @ts-check
-// Texts for hangup causes, generated from `wire/programs/hangup_causes.py` by `make docs`.
+// Texts for hangup causes, generated from `base/hangup_causes.py` by `make docs`.
 
 /** @type {Record<number, string>} ITU-T Q.850, table 1 */
 export const CAUSES = {

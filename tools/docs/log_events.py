@@ -19,7 +19,7 @@ PROGRAMS = {
     "streams": "gateway",
     "speech": "recognizers",
     "wire": "both",
-    "sandbox": "both",
+    "base": "both",
 }
 LEVELS = ("error", "warning", "info", "debug")
 LOGGERS = {"log", "_log", "event_log"}

@@ -117,7 +117,7 @@ def _start(folder: Path, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
 
 def _digest() -> str:
     digest = hashlib.sha256()
-    for top in ("api", "dev", "engine", "sandbox", "speech", "streams", "tests", "wire"):
+    for top in ("api", "base", "cli", "dev", "engine", "speech", "streams", "tests", "wire"):
         for path in sorted((ROOT / top).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -8,7 +8,7 @@ from msgspec import Struct
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "bench-out" / "mutants"
 UNIT_TESTS = "tests/unit/"
-PRODUCT = ("api", "dev", "engine", "sandbox", "speech", "streams", "switchroom", "wire")
+PRODUCT = ("api", "base", "cli", "dev", "engine", "speech", "streams", "switchroom", "wire")
 SKIPPED = ("/generated/", "/migrations/")
 
 
@@ -68,7 +68,7 @@ PACKAGES: Mapping[str, Package] = {
             "tests/unit/api/http/test_query_models.py",
         ),
         {
-            "api/cli/": (
+            "cli/database/": (
                 "tests/contract/api/accounts/test_account_cli.py",
                 "tests/contract/api/backup/test_backup_cli.py",
                 "tests/contract/api/retention/test_erasure.py::test_the_command",

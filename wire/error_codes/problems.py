@@ -2,8 +2,8 @@
 
 from http import HTTPStatus
 
+from wire.docs_address import error_path
 from wire.error_codes.catalogue import find_code
-from wire.programs.docs_address import error_path
 from wire.rpc import FieldError, Problem
 
 

@@ -21,7 +21,7 @@ from api.db.database import Database
 from api.jobs.artifact_writer import ByteQuota
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_WAITING: Annotated[
     int,

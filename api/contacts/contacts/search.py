@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
 from api.common.errors import NotFound
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.common.pieces import in_pieces
 from api.contacts.contacts.crm import Crm
 from api.contacts.contacts.filters import Filters
@@ -43,7 +43,7 @@ class ContactSearch(Struct, frozen=True):
     lists: ListStore
     crm: Crm
     accounts: AccountCache
-    slots: FairSlots
+    slots: LimitedSlots
 
     async def in_list(self, account_id: str, list_id: str, query: ListContactsQuery) -> ContactPage:
         """Return a page of a list's contacts, in the order in which they were added."""
@@ -94,7 +94,7 @@ class ContactSearch(Struct, frozen=True):
     async def _page(self, filters: Filters, query: PageQuery) -> ContactPage:
         async with AsyncExitStack() as stack:
             if len(filters.kinds) > 1:
-                await stack.enter_async_context(self.slots.hold(filters.account_id))
+                await stack.enter_async_context(self.slots.slot(filters.account_id))
             matches = await self.pages.read(filters, query.limit, query.offset)
         data = tuple(await in_pieces(contact_view, matches.contacts))
         return ContactPage(data, matches.total, matches.total_is_exact, query.limit, query.offset)

@@ -18,8 +18,8 @@ from api.http.paging import Page
 from api.jobs.artifact_writer import ByteQuota
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
+from base.limit import Limit
 from wire.decoding.errors import BadInput
-from wire.programs.limit import Limit
 
 PATH = "/srmain/contacts_list/download-requests"
 MAX_WAITING: Annotated[

@@ -13,7 +13,7 @@ from api.contacts.tables import imports, rejects
 from api.db.database import Store
 from api.jobs.store import LeaseLost
 from api.jobs.tables import State, jobs
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 PAGE_ROWS = 1_000
 MAX_REJECTED_ROWS: Annotated[

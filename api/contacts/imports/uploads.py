@@ -7,14 +7,14 @@ from typing import Annotated, BinaryIO
 from starlette.datastructures import UploadFile
 
 from api.accounts.cache import AccountCache
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.contacts.imports import reader_client
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileHints, FileSummary, UnreadableFile
 from api.contacts.imports.schemas import FileOptions
 from api.contacts.quotas import ContactQuotas
+from base.limit import Limit
 from wire.decoding.errors import BadInput
-from wire.programs.limit import Limit
 
 # Each may take a processor, and much memory.
 MAX_INSPECTIONS: Annotated[
@@ -31,7 +31,7 @@ class UploadService:
         self._accounts = accounts
         self._files = files
         self._quotas = quotas
-        self._inspections = FairSlots(
+        self._inspections = LimitedSlots(
             "too_many_uploads",
             "uploads",
             slots=MAX_INSPECTIONS,
@@ -47,7 +47,7 @@ class UploadService:
         await self._quotas.check_bytes(account_id, file.size or 0)
         descriptor = await asyncio.to_thread(_on_disk, file.file)
         region = await self._accounts.region(account_id)
-        async with self._inspections.hold(account_id):
+        async with self._inspections.slot(account_id):
             summary = await self._inspect(descriptor, options, region)
         await file.seek(0)
         return await self._files.store(

@@ -8,7 +8,7 @@ from msgspec import Struct
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
 from api.common.clock import Clock
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.contacts.imports import job
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.job import Importer
@@ -23,7 +23,7 @@ from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 MAX_REJECTED_FILES: Annotated[
     int, Limit("process", "wait", "Files of rejected rows that are made, one of each account.")
@@ -61,7 +61,7 @@ def build(
             jobs=jobs,
             quotas=quotas,
             uploads=UploadService(files, quotas, account_cache),
-            rejected=FairSlots(
+            rejected=LimitedSlots(
                 "too_many",
                 "files of rejected rows",
                 slots=MAX_REJECTED_FILES,

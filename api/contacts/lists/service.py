@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.datastructures import UploadFile
 
 from api.common.errors import Conflict, NotFound
-from api.common.fair_slots import FairSlots
+from api.common.limited_slots import LimitedSlots
 from api.contacts.exports.store import delete_downloads
 from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.mapping import check_mappings, likely_mappings
@@ -52,7 +52,7 @@ class ListService(Struct, frozen=True):
     jobs: JobStore
     quotas: ContactQuotas
     uploads: UploadService
-    rejected: FairSlots
+    rejected: LimitedSlots
 
     async def upload(self, account_id: str, data: UploadData, file: UploadFile) -> ContactListView:
         """Create a list from a file; raises Conflict if the account has its lists or bytes."""
@@ -152,7 +152,7 @@ class ListService(Struct, frozen=True):
             latest = (await self.imports.get_several(connection, [list_id])).get(list_id)
         if latest is None or file is None:
             raise NotFound("no file of the list has been processed")
-        async with self.rejected.hold(account_id):
+        async with self.rejected.slot(account_id):
             return await rejected_csv(self.imports.rejected_rows(latest.job_id), file.headers)
 
     async def delete(self, account_id: str, list_id: int) -> ListDeletionResult:

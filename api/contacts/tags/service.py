@@ -13,8 +13,8 @@ from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.db.database import Database
 from api.jobs.store import Job, JobStore
 from api.jobs.worker import PermanentFailure, Progress
+from base.limit import Limit
 from wire.decoding.errors import BadInput
-from wire.programs.limit import Limit
 
 KIND = "contact-tags"
 MAX_SYNCHRONOUS = 1_000  # contacts of a list; more are changed in the background

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.contacts.quotas import ContactQuotas
 from api.contacts.tables import contact_tags, contacts, list_tags
 from api.db.database import INSERTS, Database
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 BATCH_ROWS = 500  # some ms, during which no other account writes to SQLite
 MAX_TAGS_OF_CONTACT: Annotated[

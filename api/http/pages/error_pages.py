@@ -4,9 +4,9 @@ from fastapi import FastAPI
 from starlette.responses import HTMLResponse
 
 from api.common.errors import NotFound
+from wire.docs_address import ERROR_PATH
 from wire.error_codes.catalogue import find_code
 from wire.error_codes.page import PAGE_CACHING, error_index, error_page
-from wire.programs.docs_address import ERROR_PATH
 
 _CONSOLE = "/console"
 _METHODS = ["GET", "HEAD"]  # checkers of links send HEAD

@@ -12,10 +12,10 @@ import grpc
 import msgspec
 from grpc import aio
 
+from base.address_guard import AddressGuard, AddressRefused
+from base.lookups import Lookups
+from base.tasks import BackgroundTasks
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
-from engine.common.lookups import Lookups
-from engine.common.tasks import BackgroundTasks
-from engine.webhooks.address_guard import AddressGuard, AddressRefused
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
 from wire.callbacks.targets import DeliveryTarget, GrpcTarget, format_target
 from wire.generated.callback_pb2 import Ack, CallEvent, Diversion

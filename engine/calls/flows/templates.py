@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import msgspec
 
+from base.limit import Limit
 from wire.decoding.errors import BadInput
 from wire.decoding.json_document import read_json
-from wire.programs.limit import Limit
 
 Lookup = Callable[[str], Any]  # returns the value of a name, or None
 ROOTS = (

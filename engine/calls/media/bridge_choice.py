@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from engine.calls.media.plan import desired_media, other_legs
 from engine.calls.model.call import Call, allocate_id, update_leg
-from engine.calls.model.call_id_format import is_mixed_bridge, mixed_bridge
 from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.commands import ResetConverter
+from wire.call_id_format import is_mixed_bridge, mixed_bridge
 
 SMALLEST_MIX = 3
 

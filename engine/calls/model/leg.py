@@ -5,9 +5,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.causes import EndedBy, Status
 from wire.answer_detection import AnsweredBy
+from wire.call_id_format import call_of
 from wire.party import Party
 
 LegState = Literal["requested", "created", "ringing", "up"]

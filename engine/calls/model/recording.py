@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.calls.model.call_id_format import CALL_ID
+from wire.call_id_format import CALL_ID
 
 Purpose = Literal["call", "voicemail"]
 RecordingState = Literal["running", "ended", "archived", "lost"]

@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
+from wire.call_id_format import call_of
 
 # The format of stored calls. The first change of their shape after a release increments it:
 # a new field, state, verb or command. An engine of an earlier format would lose what it does not

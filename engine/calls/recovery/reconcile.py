@@ -9,7 +9,6 @@ from engine.calls.media.awaited_playbacks import active_prompts, playing_hold_mu
 from engine.calls.media.plan import desired_media, required_bridges
 from engine.calls.model import causes
 from engine.calls.model.call import Call, is_expected
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import (
     Command,
     DestroyBridge,
@@ -38,6 +37,7 @@ from engine.calls.recovery.missed_digits import collected_digits, digits_after_p
 from engine.calls.recovery.missed_replacements import missed_replacements
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.pending_commands import is_stopped, should_retry
+from wire.call_id_format import call_of
 
 
 def reconcile(

@@ -1,7 +1,7 @@
 """Channels that a call gave up before they existed: an outage can hide that they came to be."""
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_of
+from wire.call_id_format import call_of
 
 
 def is_stray(call: Call, channel: str) -> bool:

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.recording import Recording, parse_recording_name
 from engine.calls.model.sessions import Conference, Member, Transfer
+from wire.call_id_format import call_of
 from wire.events.call_events import VERSION, CallEvent, Kind
 from wire.events.record import CallRecord
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, GatheredInput
-from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.model.streams import EndedStream
 from engine.calls.reporting.call_events import duration_fields, end_reason, recording_url
+from wire.call_id_format import call_of, shard_of
 from wire.events.record import (
     CallRecord,
     ConferenceRecord,

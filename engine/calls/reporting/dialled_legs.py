@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.leg import EndedLeg, Leg
+from wire.call_id_format import call_of
 from wire.party import AGENT_PREFIX
 
 

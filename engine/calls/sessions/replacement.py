@@ -16,6 +16,7 @@ from typing import Annotated
 
 from msgspec.structs import replace
 
+from base.limit import Limit
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, agent_of, is_expected
 from engine.calls.model.commands import Answer, AnswerRefer, Hangup, ReplacedLeg
@@ -24,7 +25,6 @@ from engine.calls.model.leg import Leg
 from engine.calls.model.requests import ReferReceived, ReplacementArrived, TransferRequested
 from engine.calls.sessions import leg_swap, transfer
 from engine.calls.sessions.preconditions import check_request
-from wire.programs.limit import Limit
 
 # A takeover of the other call's slot fits in; the half of the Local channel waits in Stasis.
 ANSWER_S = 10.0

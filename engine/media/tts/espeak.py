@@ -4,10 +4,10 @@ import asyncio
 import re
 from asyncio.subprocess import DEVNULL, PIPE, Process
 
-from engine.common.fair_slots import FairSlots
+from base.fair_slots import FairSlots
+from base.sandbox.child import kill
 from engine.media.clip import MediaError
 from engine.media.tts.ssml import sanitize
-from sandbox.child import kill
 from wire.media import Speech
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -17,6 +17,8 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from base.sandbox.prctl import end_with_parent
+from base.sandbox.restrict import ResourceLimits, allowed_limit, report, restrict, set_limits
 from engine.media.clip import MediaError, Reason
 from engine.media.worker.protocol import (
     Job,
@@ -29,8 +31,6 @@ from engine.media.worker.protocol import (
     frame,
     read_job,
 )
-from sandbox.prctl import end_with_parent
-from sandbox.restrict import ResourceLimits, allowed_limit, report, restrict, set_limits
 
 if TYPE_CHECKING:
     from hibari import Hibari

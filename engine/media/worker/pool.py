@@ -4,8 +4,8 @@ import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from engine.common.fair_slots import FairSlots
-from engine.common.tasks import cancel_all
+from base.fair_slots import FairSlots
+from base.tasks import cancel_all
 from engine.media.clip import MediaLimits
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Job, JobDone

@@ -6,6 +6,8 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
+from base.sandbox.child import kill
+from base.sandbox.restrict import ENVIRONMENT
 from engine.media.clip import MediaError, MediaLimits, Reason
 from engine.media.worker.protocol import (
     LENGTH_BYTES,
@@ -17,8 +19,6 @@ from engine.media.worker.protocol import (
     frame,
     replies,
 )
-from sandbox.child import kill
-from sandbox.restrict import ENVIRONMENT
 
 
 class Worker:

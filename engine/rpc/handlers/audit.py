@@ -12,7 +12,6 @@ import structlog
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.replay_audit import (
@@ -30,6 +29,7 @@ from engine.rpc.views.calls import tagged_fields
 from engine.rpc.views.timelines import Pieces, TimelineTurns, masked
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
+from wire.call_id_format import shard_of
 from wire.decoding.errors import BadInput
 from wire.events.call_events import CallEvent
 from wire.shard import ShardId

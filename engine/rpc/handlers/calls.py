@@ -8,7 +8,6 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.model.call_id_format import shard_of
 from engine.rpc.agent_checks import check_agent_exists
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.flows import check_flow_ids
@@ -28,6 +27,7 @@ from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire import rpc
+from wire.call_id_format import shard_of
 from wire.custom_data import check_custom_data
 from wire.decoding.errors import BadInput, ErrorCollector
 from wire.shard import NO_SHARD

@@ -5,7 +5,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, full_party
-from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
 from engine.rpc.agent_checks import check_agent_exists
@@ -27,6 +26,7 @@ from engine.rpc.views.sessions import conference_view
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
+from wire.call_id_format import shard_of
 from wire.control import AddMember, Coach, ConferenceView, KickMember, LeaveConference
 from wire.decoding.errors import BadInput
 from wire.shard import NO_SHARD

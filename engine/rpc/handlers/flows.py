@@ -8,6 +8,7 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
 
+from base.limit import Limit
 from engine.flows.check import MAX_FLOW_BYTES, check_graph, check_tree, read_document, requested_ids
 from engine.flows.document import is_graph, why_not_runnable
 from engine.flows.recursion import StoredFlow, called_flows, check_no_recursion
@@ -20,7 +21,6 @@ from wire import rpc
 from wire.decoding.errors import BadInput, raise_errors
 from wire.decoding.json_document import read_json
 from wire.decoding.messages import decode_message
-from wire.programs.limit import Limit
 from wire.request import ApiRequest
 from wire.tree import Limits
 

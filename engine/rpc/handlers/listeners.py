@@ -8,6 +8,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta, Struct, field
 
+from base.limit import Limit
 from engine.listeners.registry import allows_listeners
 from engine.rpc.account_queue import AccountQueue
 from engine.rpc.json_body import read_query
@@ -27,7 +28,6 @@ from wire.listeners import (
     NewListener,
 )
 from wire.phone_numbers.international_form import international
-from wire.programs.limit import Limit
 
 FIRST_LEASE_MS = 15_000  # until the first poll
 LEASE_MS = 4_000  # after the wait of a poll

@@ -9,7 +9,8 @@ from typing import Annotated
 from aiohttp import web
 from msgspec import Meta, Struct, field
 
-from engine.common.fair_slots import FairSlots
+from base.fair_slots import FairSlots
+from base.limit import Limit
 from engine.rpc.account_queue import AccountQueue
 from engine.rpc.json_body import read_query
 from engine.rpc.lookup import name_in
@@ -23,7 +24,6 @@ from engine.webhooks.log.logged_attempt import LoggedAttempt
 from engine.webhooks.log.refill import NotRepeatable
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import ENTRY_ID, PATTERNS
-from wire.programs.limit import Limit
 from wire.webhook_log import AttemptKind, AttemptOutcome, Attempts, AttemptSummary, AttemptView
 
 MAX_LISTED = 200

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, get_args
 
+from base.metric_types import Labels, Metadata
+from base.metrics_text import CurrentValues
 from engine.calls.model.call_states import CallState, Ended
-from engine.observe.metric_types import Labels, Metadata
-from engine.rpc.metrics.text_format import CurrentValues
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS, Node

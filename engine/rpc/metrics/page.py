@@ -12,7 +12,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from engine.observe.metric_types import Labels
+from base.metric_types import Labels
+from base.metrics_text import CurrentValues, Family, text_of
 from engine.observe.metrics import Metrics
 from engine.rpc.metrics.finished_series import FinishedSeries
 from engine.rpc.metrics.gauges import (
@@ -23,7 +24,6 @@ from engine.rpc.metrics.gauges import (
     shard_gauges,
     store_gauges,
 )
-from engine.rpc.metrics.text_format import CurrentValues, Family, text_of
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from base.limit import Limit
 from engine.rpc.problems import Handler, problem_response
 from wire.error_codes.problems import coded_problem
-from wire.programs.limit import Limit
 
 MAX_STREAMS = 100  # each event stream reads the store by itself
 MAX_ACCOUNT_STREAMS: Annotated[

@@ -6,8 +6,8 @@ The REST layer charges it to the account that it serves (decision 0106).
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from base.loop_cost import CHARGE, SERVER_TIMING, from_header, metered, to_header
 from engine.rpc.problems import Handler
-from wire.programs.loop_cost import CHARGE, SERVER_TIMING, from_header, metered, to_header
 
 
 def costs() -> Middleware:

@@ -9,7 +9,8 @@ import aiohttp
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from engine.common.http_errors import failure_word
+from base.http_errors import failure_word
+from base.loop_cost import SERVER_TIMING
 from engine.rpc.middleware.tracing import trace_headers
 from engine.rpc.peers.client import (
     FORWARDED,
@@ -23,7 +24,6 @@ from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
 from wire.decoding.messages import decode_message
 from wire.error_codes.problems import coded_problem
-from wire.programs.loop_cost import SERVER_TIMING
 from wire.rpc import Problem
 from wire.shard import ShardId
 

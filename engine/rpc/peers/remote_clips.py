@@ -9,7 +9,7 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
-from engine.common.tasks import first_found
+from base.tasks import first_found
 from engine.rpc.peers.client import PeerClient
 
 FIND_TIMEOUT_S = 6.0  # an engine waits for a clip that it makes; the PBX waits for 10 s

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.call_states import Bridged, CallState
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import running_verb
@@ -13,6 +12,7 @@ from engine.calls.reporting.call_events import end_reason
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
 from wire.base import tag_of
+from wire.call_id_format import shard_of
 from wire.shard import NO_SHARD
 from wire.views import CallView, LegView
 

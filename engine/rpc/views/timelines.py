@@ -12,13 +12,14 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from base.fair_slots import FairSlots
+from base.limit import Limit
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import ClockChanged
 from engine.calls.model.sealed_digits import hide_sealed
 from engine.calls.model.state_traits import running_verb
 from engine.calls.replay_audit import ReplayStep, replay, replay_on
-from engine.common.fair_slots import FairSlots
 from engine.rpc.account_queue import AccountQueue
 from engine.rpc.views.calls import call_view, state_of, tagged_fields
 from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
@@ -26,7 +27,6 @@ from engine.store.webhook_log import StoredAttempt
 from engine.webhooks.log.codec import decompress
 from wire.base import tag_of
 from wire.events.call_events import Kind
-from wire.programs.limit import Limit
 from wire.verbs import Verb
 from wire.views import Timeline, TimelineEntry
 from wire.webhook_log import AttemptSummary

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from engine.calls.model.call_id_format import call_id
 from engine.calls.model.recording import RecordingDestination
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.policy.capacity_limits import UNLIMITED, CapacityLimits
 from engine.runtime.shard.context import ShardContext
+from wire.call_id_format import call_id
 
 
 class NewCall(Struct, frozen=True):

@@ -6,6 +6,7 @@ import msgspec
 import structlog
 from msgspec.structs import replace
 
+from base.tasks import BackgroundTasks
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Starting
 from engine.calls.model.causes import BUSY, REJECTED, UNSPECIFIED
@@ -13,7 +14,6 @@ from engine.calls.model.events import LegAnswered
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.phone_numbers import strip_parameters
-from engine.common.tasks import BackgroundTasks
 from engine.runtime.admission.call_id_tail_generator import CallIdTails
 from engine.runtime.admission.config import AdmissionConfig, NewCall
 from engine.runtime.admission.inbound_routes import (

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.common.ttl_cache import Cached, TtlCache
+from base.ttl_cache import Cached, TtlCache
 from engine.store.store import Store
 from wire.callbacks.targets import AUTO_SET
 from wire.decoding.messages import decode_message

@@ -7,7 +7,6 @@ from weakref import WeakValueDictionary
 from msgspec.structs import asdict, replace
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_id, shard_of
 from engine.calls.model.call_states import Starting
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.dial import dial_data
@@ -24,6 +23,7 @@ from engine.runtime.shard.request_ack import awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings
+from wire.call_id_format import call_id, shard_of
 from wire.callbacks.targets import AUTO_SET, CallTarget, parse_call_target
 from wire.party import Party
 from wire.phone_numbers.international_form import dialled, international

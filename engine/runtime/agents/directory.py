@@ -5,8 +5,8 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
-from engine.common.tasks import BackgroundTasks
-from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
+from base.tasks import BackgroundTasks
+from base.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.runtime.agents.account_agents import AccountAgents, Caller
 from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.base.interfaces import AgentPhone, OnAgentFound

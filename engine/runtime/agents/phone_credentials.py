@@ -11,11 +11,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from base.limit import Limit
 from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
 from wire.agents import PhoneKind, phone_name
 from wire.decoding.messages import decode_message
-from wire.programs.limit import Limit
 
 REALM = "asterisk"  # which the PBX names in its challenges
 RESERVED = frozenset({"agent-template", "browser-template", "trunk", "peers"})

@@ -14,10 +14,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from base.tasks import BackgroundTasks, cancel_all
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import endpoints
 from engine.ari.request import Reply
-from engine.common.tasks import BackgroundTasks, cancel_all
 from engine.runtime.agents.directory import PEER_TRUNK
 from engine.runtime.agents.phone_addresses import called_at
 from engine.runtime.agents.phone_logins import PhoneLogins

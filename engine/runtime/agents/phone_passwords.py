@@ -8,8 +8,8 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from base.tasks import cancel_all
 from engine.ari.generated.operations import asterisk, endpoints
-from engine.common.tasks import cancel_all
 from engine.runtime.agents.phone_credentials import (
     CredentialStore,
     Login,

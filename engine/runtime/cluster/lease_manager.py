@@ -10,7 +10,7 @@ import asyncio
 import msgspec
 import structlog
 
-from engine.common.tasks import wait_for_event
+from base.tasks import wait_for_event
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.lease_operations import LeaseOperations

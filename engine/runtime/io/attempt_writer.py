@@ -9,7 +9,7 @@ from collections import deque
 import structlog
 from msgspec import Struct
 
-from engine.common.tasks import cancel_all, wait_for_event
+from base.tasks import cancel_all, wait_for_event
 from engine.observe.event_metrics import WebhookLogMetrics
 from engine.store.errors import StoreDown
 from engine.store.webhook_log import NewAttempt, WebhookLogStore

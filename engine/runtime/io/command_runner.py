@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import structlog
 from msgspec import Struct
 
+from base.tasks import cancel_all
 from engine.calls.flows.templates import Lookup
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event
@@ -31,7 +32,6 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
-from engine.common.tasks import cancel_all
 from engine.media.clip import MediaError
 from engine.runtime.io.digit_sealer import DigitSealer, UnreadableDigits
 from engine.runtime.io.flow_cache import FlowCache, call_variables, no_action

@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 import structlog
 from msgspec import Struct
 
+from base.limit import Limit
 from engine.calls.flows.templates import Lookup, fill
 from engine.calls.flows.variables import value_of
 from engine.calls.model.call import Call
@@ -25,7 +26,6 @@ from engine.store.errors import StoreDown
 from wire.decoding.errors import BadInput
 from wire.flow import FlowOutline
 from wire.media import Source
-from wire.programs.limit import Limit
 from wire.tree import Limits, flow_ids, parse_action
 from wire.verbs import Action
 

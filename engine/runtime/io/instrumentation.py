@@ -7,13 +7,13 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from engine.calls.flows.templates import Lookup
-from engine.calls.model.call_id_format import call_of, shard_of
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
 from engine.runtime.io.command_runner import ActionSource, ApiRequests
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
+from wire.call_id_format import call_of, shard_of
 
 
 class _HasAttempts(Protocol):

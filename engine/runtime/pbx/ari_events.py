@@ -27,7 +27,6 @@ from engine.ari.generated.events import (
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import (
     DigitPressed,
     Event,
@@ -44,6 +43,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.recording import parse_recording_name
 from engine.calls.model.requests import ReferReceived
+from wire.call_id_format import call_of
 from wire.decoding.patterns import NAME, NUMBER
 
 DEVICE_LOST = 1  # Asterisk's AST_SOFTHANGUP_DEV

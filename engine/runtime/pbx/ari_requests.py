@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import NOT_FOUND, Reply, Request
-from engine.calls.model.call_id_format import call_of, is_mixed_bridge, other_half
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
@@ -37,6 +36,7 @@ from engine.calls.model.commands import (
 from engine.media.served_clip import LEAD_IN_MS, MAX_JOINED, MAX_JOINED_MS
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.replacement_arguments import replacement_arguments
+from wire.call_id_format import call_of, is_mixed_bridge, other_half
 from wire.media import Clip
 
 DIALED_VARIABLE = "SWITCHROOM_CALLED"  # marks a channel that was dialled: a second dial kills it

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from engine.ari.request import LOST, OnReply, Reply, Request
-from engine.calls.model.call_id_format import shard_of
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
 from engine.runtime.base.interfaces import Pbx
 from engine.store.store import LeaseView
+from wire.call_id_format import shard_of
 
 WEIGHT = 0.05  # of the newest reply: the average covers about twenty
 HALF_LIFE_S = 1.0  # decay without replies: an idle PBX has recovered

@@ -9,12 +9,12 @@ import structlog
 
 from engine.ari.generated.models import Channel
 from engine.ari.generated.operations import bridges
-from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.observe.metrics import Metrics
 from engine.runtime.pbx.ari_events import stasis_app
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
 from engine.runtime.pbx_nodes.node import Node
+from wire.call_id_format import call_of, shard_of
 
 log = structlog.get_logger()
 

@@ -11,11 +11,11 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from base.tasks import cancel_all
 from engine.ari.decode import timestamp_ms
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import (
     DigitPressed,
     LegCreated,
@@ -27,7 +27,6 @@ from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, miss
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot, Stranger
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
 from engine.calls.recovery.stray_channels import is_stray
-from engine.common.tasks import cancel_all
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.ari_events import stasis_app, stasis_arguments
@@ -35,6 +34,7 @@ from engine.runtime.pbx.snapshot import PbxUnavailable, is_held_by_phone, take_s
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbox import CommandState, PendingCommand
 from engine.runtime.shard.shard import CallShard
+from wire.call_id_format import call_of
 
 log = structlog.get_logger()
 RETRY_DELAY_MS = 1_000

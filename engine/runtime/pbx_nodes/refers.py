@@ -12,7 +12,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import ReferReceived
 from engine.calls.sessions.replacement import other_party
@@ -20,6 +19,7 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, check_target
 from engine.runtime.shard.shard import CallShard
+from wire.call_id_format import call_of
 from wire.decoding.patterns import PARTY
 from wire.party import Party
 

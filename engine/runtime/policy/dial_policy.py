@@ -10,10 +10,10 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
+from base.tasks import BackgroundTasks
+from base.ttl_cache import TtlCache
 from engine.calls.model.call import Call
 from engine.calls.reporting.dialled_legs import was_dialled, was_dialled_over_trunk
-from engine.common.tasks import BackgroundTasks
-from engine.common.ttl_cache import TtlCache
 from engine.runtime.base.interfaces import CallRejection, DialDecision, DialRejection
 from engine.runtime.policy.destinations import (
     full_numbers,

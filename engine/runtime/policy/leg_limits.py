@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 from msgspec import Struct
 
-from engine.common.ttl_cache import TtlCache
+from base.ttl_cache import TtlCache
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import CallRejection, DialRejection
 from engine.runtime.policy.capacity_limits import (

@@ -8,12 +8,12 @@ import structlog
 
 from engine.ari.generated.models import StoredRecording
 from engine.ari.generated.operations import recordings
-from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.recording import RecordingName, parse_recording_name
 from engine.recordings.errors import ArchiveError
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 from engine.runtime.shard.shard import CallShard
+from wire.call_id_format import shard_of
 
 log = structlog.get_logger()
 _stored = msgspec.json.Decoder(list[StoredRecording])

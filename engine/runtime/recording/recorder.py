@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 import structlog
 
+from base.tasks import cancel_all
 from engine.ami.client import AmiUnavailable
 from engine.ari.generated.operations import channels, recordings
 from engine.calls.model.commands import ArchiveRecordings, RecordingCommand
 from engine.calls.model.events import Event, RecordingsArchived
 from engine.calls.model.recording import CHANNELS, RecordingName, parse_recording_name
-from engine.common.tasks import cancel_all
 from engine.recordings.archiver import RecordingPart
 from engine.recordings.errors import ArchiveError
 from engine.runtime.base.interfaces import Pbx

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
+from base.tasks import PendingKeys
 from engine.ari.request import Reply, Request
 from engine.calls.model.commands import (
     AnswerRefer,
@@ -33,7 +34,6 @@ from engine.calls.model.io_commands import (
 )
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream, StreamCommand
 from engine.calls.model.stream_events import StreamEnded
-from engine.common.tasks import PendingKeys
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_deadline import deadline_ms
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import Command, EmitEvent, Play
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
@@ -15,6 +14,7 @@ from engine.calls.reporting.dialled_legs import ended_legs_ms
 from engine.runtime.base.clock import Clock, Timer
 from engine.runtime.shard.outbox import CommandState, Outbox, PendingCommand
 from engine.store.change import Change
+from wire.call_id_format import call_of
 from wire.events.call_events import CallEvent
 
 LOST_LOG_LINE = b""  # stands for a log line that the store has lost

@@ -8,10 +8,10 @@ import structlog
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.calls.model import causes
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import Event, LegAnswered
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
+from wire.call_id_format import call_of
 
 log = structlog.get_logger()
 NO_RTP = 404  # the channel has no RTP instance, or has ended

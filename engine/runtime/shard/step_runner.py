@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Struct
 from msgspec.structs import replace
 
+from base.limit import Limit
 from engine.calls.model.call import Call, Step
 from engine.calls.model.commands import Answer, Command, EmitEvent, Play, Snoop
 from engine.calls.model.events import (
@@ -29,7 +30,6 @@ from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbox import CommandState, PendingCommand, mark_committed
 from engine.store.change import Change
 from engine.store.errors import Overflow
-from wire.programs.limit import Limit
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
 # A customer's call must not fill the store: a bot can send 60 marks a second, each a step, and a

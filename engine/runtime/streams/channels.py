@@ -10,11 +10,11 @@ from msgspec import Struct
 from engine.ari.generated.models import Channel, Variable
 from engine.ari.generated.operations import channels
 from engine.ari.request import NOT_FOUND, OnReply, Reply, Request, ask
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.stream_commands import StartStream
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.streams.setup import channel_format
 from engine.runtime.streams.slot import StreamSlot
+from wire.call_id_format import call_of
 
 log = structlog.get_logger()
 CONNECTION_VARIABLE = "MEDIA_WEBSOCKET_CONNECTION_ID"

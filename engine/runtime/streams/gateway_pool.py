@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-from engine.common.tasks import wait_for_event
+from base.tasks import wait_for_event
 from wire.streams.setup import StreamMessage, StreamSetup
 
 READY_TIMEOUT_S = 2.0

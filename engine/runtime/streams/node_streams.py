@@ -10,11 +10,11 @@ from functools import partial
 
 import structlog
 
+from base.tasks import cancel_all
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream, StreamCommand
 from engine.calls.model.stream_events import StreamEnded
-from engine.common.tasks import cancel_all
 from engine.runtime.streams.channels import StreamChannels
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.message_sender import MessageSender

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 
 import structlog
 
-from engine.calls.model.call_id_format import call_of, shard_of
+from base.tasks import BackgroundTasks
 from engine.calls.model.stream_events import StreamConnected, StreamEnded, StreamEvent
-from engine.common.tasks import BackgroundTasks
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.memory import StreamMemory
 from engine.runtime.streams.reports import translate
 from engine.streams.errors import GatewayUnavailable, StreamRejected
+from wire.call_id_format import call_of, shard_of
 from wire.streams import reports
 from wire.streams.reports import DrainStarted, Report, Snapshot, StreamReport
 from wire.tree import Limits

@@ -17,7 +17,7 @@ from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.store.errors import StoreDown
 
 MAX_TRIES = 2  # a closed idle connection is only noticed when it is used

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from engine.calls.model.call_id_format import call_of
 from engine.webhooks.log.echoes import (
     body_without_echoes,
     repeats_digits,
@@ -16,6 +15,7 @@ from engine.webhooks.log.echoes import (
 )
 from engine.webhooks.log.exchange import Exchange, Subject
 from engine.webhooks.log.header_names import is_kept, is_secret
+from wire.call_id_format import call_of
 from wire.webhook_log import (
     MASK,
     AttemptKind,

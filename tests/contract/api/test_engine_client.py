@@ -16,7 +16,7 @@ from api.common.errors import (
     TooManyRequests,
 )
 from api.engine_client import EngineClient, EngineUnavailable
-from wire.programs.loop_cost import CHARGE
+from base.loop_cost import CHARGE
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 

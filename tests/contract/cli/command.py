@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from engine.cli.tree import app
+from cli.tree import app
 from tests.contract.cli.fake_engine import TOKEN
 from tests.harness.cli.forked import run_forked
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from engine.cli.client import Lost
+from cli.client import Lost
 from tests.harness.cli.controlled_call import STREAMS
 from tests.harness.cli.inbound import timeline
 from tests.harness.servers.web_server import WebServer

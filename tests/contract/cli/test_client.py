@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.cli.client import open_client
-from engine.cli.errors import RpcError, Unreachable, explain
+from cli.client import open_client
+from cli.errors import RpcError, Unreachable, explain
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from wire.events.call_events import CallEvent

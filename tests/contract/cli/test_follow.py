@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from engine.cli.client import open_client
-from engine.cli.errors import RpcError, Unreachable
-from engine.cli.live.follow import CallFollower
-from engine.cli.live.table import CallTable
+from cli.client import open_client
+from cli.errors import RpcError, Unreachable
+from cli.live.follow import CallFollower
+from cli.live.table import CallTable
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.cli.followed_calls import event, view
 from tests.harness.ports import free_port

@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from engine.cli.new.project import Framework, Sample
+from base.lab_folder import PLAN_FILE
+from cli.new.project import Framework, Sample
 from tests.harness.cli.forked import run_forked
-from wire.programs.lab_folder import PLAN_FILE
 
 SAMPLES, FRAMEWORKS = get_args(Sample), get_args(Framework)
 FILES = {

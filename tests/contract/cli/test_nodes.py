@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from engine.cli.client import open_client
-from engine.cli.commands.nodes import wait_until_empty
-from engine.cli.errors import UsageError
+from cli.client import open_client
+from cli.commands.nodes import wait_until_empty
+from cli.errors import UsageError
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from wire.rpc import NodeView

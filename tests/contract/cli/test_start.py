@@ -27,7 +27,7 @@ MAX_RATIO = 30.0  # to an empty Python program; before commands imported by name
 def test_commands_import_little(words: str, tmp_path: Path) -> None:
     """A command starts without libraries that it does not use."""
     program = (
-        "import sys; from engine.__main__ import main\n"
+        "import sys; from cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         f"print([each for each in {SLOW} if each in sys.modules], file=sys.stderr)"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wire.programs.exit_status import ExitStatus
+from base.exit_status import ExitStatus
 
 SETTINGS = {
     "SWITCHROOM_STREAMS_TOKEN": "g" * 40,

@@ -6,8 +6,8 @@ import io
 from msgspec.structs import replace
 from rich.console import Console
 
-from engine.cli.client import open_client
-from engine.cli.commands.call import place_and_watch
+from cli.client import open_client
+from cli.commands.call import place_and_watch
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.cli.inbound import timeline, until_now
 from tests.harness.until import until

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from cli.phone import CallOptions, call_number
 from dev.phone.answerer import Answerer
 from dev.phone.caller import CALLER_PORTS, Dialed, place_call
-from dev.phone.command import CallOptions, call_number
 from dev.phone.strokes import Pressed
 from tests.contract.dev.harness.calls import NOTHING, give_up_when_it_rings
 from tests.harness.phones.recorded_datagrams import RecordedDatagrams, recorded_datagrams

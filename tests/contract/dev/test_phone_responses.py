@@ -10,9 +10,9 @@ from typing import cast
 import pytest
 from rich.console import Console
 
+from cli.phone import CallOptions, call_number
 from dev.errors import CallFailed
 from dev.phone.caller import Dialed, Patience, place_call
-from dev.phone.command import CallOptions, call_number
 from dev.phone.message import parse, response
 from tests.contract.dev.harness.calls import NOTHING, give_up_when_it_rings
 from tests.harness.ports import free_port

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from cli.phone import CallOptions, call_number
 from dev.errors import BadOption, CommandFailed, ToolMissing
-from dev.phone.command import CallOptions, call_number
 from dev.phone.g711 import RATE_HZ, sound_s
 from dev.phone.speech import espeak, spoken
 

@@ -17,8 +17,8 @@ import os, dotenv
 from pathlib import Path
 from dev.errors import UnreadableSettings
 from dev.lab.env_file import read_file
-from engine.cli.errors import UsageError
-from engine.cli.options.connection import client_settings
+from cli.errors import UsageError
+from cli.options.connection import client_settings
 os.seteuid(54321)
 try: client_settings(environ={"HOME": "."})
 except UsageError as error: print(error)

@@ -5,11 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cli.options.connection import client_settings
 from dev.lab.dotenv_file import write_dotenv
 from dev.lab.lifecycle import Lab
 from dev.lab.plan import Plan
 from dev.lab.summary import summary
-from engine.cli.options.connection import client_settings
 
 
 def test_the_summary_has_the_command_for_a_profile(tmp_path: Path) -> None:

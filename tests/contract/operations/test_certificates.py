@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.common.tls import client_context, server_context
+from base.tls import client_context, server_context
 
 SCRIPT = Path(__file__).parents[3] / "docs/operations/certificates.sh"
 

@@ -19,7 +19,7 @@ from tools.release.version import PLACES, ReleaseError, check_number, other_vers
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (
-    "api", "asterisk-config", "docs/operations", "engine", "lock", "sandbox", "sdk",
+    "api", "asterisk-config", "base", "cli", "docs/operations", "engine", "lock", "sdk",
     "speech", "streams", "switchroom", "tests/harness", "tools", "wire",
 )  # fmt: skip
 FILES = (

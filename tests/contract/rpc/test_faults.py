@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
+from base.listen import BindFailed
 from engine.calls.model.events import LegCreated
 from engine.rpc.access import RpcAccess
-from engine.rpc.server import BindFailed, serving
+from engine.rpc.server import serving
 from engine.runtime.shard.shard import CallShard
 from tests.harness.rpc.scene import CALL, TOKEN, RpcScene, inject
 from tests.harness.until import until

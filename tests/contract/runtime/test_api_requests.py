@@ -6,8 +6,8 @@ import time
 from aiohttp import web
 from msgspec.json import encode
 
+from base.address_guard import guarded_session
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
-from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from tests.harness.customers.signatures import verified
 from tests.harness.memory_store.store import MemoryStore

@@ -14,7 +14,7 @@ from typing import get_args
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from engine.cli.new.project import Framework
+from cli.new.project import Framework
 
 ROOT = Path(__file__).parents[3]
 
@@ -92,7 +92,7 @@ def test_the_wheel_creates_applications(tmp_path: Path) -> None:
     assert not [each for each in names if "/test/" in each or "/dist/" in each]
     site = tmp_path / "site"
     wheel.extractall(site)
-    packages = next(site.rglob("engine/__main__.py")).parents[1]
+    packages = next(site.rglob("cli/main.py")).parents[1]
     for framework in get_args(Framework):
         argv = (sys.executable, "-m", "engine", "new", "ivr", f"--{framework}", framework)
         env = {**os.environ, "PYTHONPATH": str(packages)}

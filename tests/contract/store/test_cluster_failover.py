@@ -14,7 +14,7 @@ from typing import TypeVar
 import pytest
 from redis.crc import key_slot
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.store.errors import CommitsLost, StoreDown
 from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.store import RedisStore

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.store import Store

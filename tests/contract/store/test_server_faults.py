@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from redis import Redis
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.store.errors import StoreDown
 from engine.store.writer import Writer
 from tests.contract.store.durable_server import all_events, change, open_store

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from engine.common.lookups import Lookups, look_up
+from base.lookups import Lookups, look_up
 from streams.bots.destinations import Destination, DestinationLookups, Destinations
 from streams.bots.dialer import PendingConnections
 from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import ClientSession
 
-from engine.webhooks.address_guard import guarded_session
+from base.address_guard import guarded_session
 from tests.harness.webhooks.customer import LOOPBACK
 
 

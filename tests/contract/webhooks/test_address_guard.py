@@ -5,7 +5,7 @@ from ipaddress import ip_network
 import pytest
 from aiohttp import ClientConnectorError, test_utils, web
 
-from engine.webhooks.address_guard import guarded_session, is_address_refused
+from base.address_guard import guarded_session, is_address_refused
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 
-from engine.webhooks.address_guard import guarded_session
+from base.address_guard import guarded_session
 from tests.harness.webhooks.api_requests import KEY, SECRET, failure, send
 from tests.harness.webhooks.customer import Server, raw_server
 from wire.request import ApiRequest

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from base.tasks import cancel_all
 from engine.ami.monitor import AmiMonitor
-from engine.common.tasks import cancel_all
 from tests.harness.ami.fake_manager import SECRET
 
 

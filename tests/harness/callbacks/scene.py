@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+from base.address_guard import AddressGuard, guarded_session
+from base.lookups import Lookups, look_up
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
@@ -26,12 +28,10 @@ from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.transports.custom_http_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.common.lookups import Lookups, look_up
 from engine.observe.metrics import Metrics
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
-from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
 from tests.harness.executors import InlineExecutor
 from tests.harness.recording_log import RecordingLog

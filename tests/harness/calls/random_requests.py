@@ -5,7 +5,6 @@ from typing import Any
 from hypothesis import strategies as some
 from hypothesis.stateful import precondition, rule
 
-from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Snoop
 from engine.calls.model.events import LegCreated, LegReplaced
@@ -27,6 +26,7 @@ from tests.harness.calls.builders import MAIN
 from tests.harness.calls.control import CAROL, MUSIC_URL
 from tests.harness.calls.random_events import PLACES
 from tests.harness.calls.random_story import RandomStory
+from wire.call_id_format import other_half
 
 
 class RandomRequests(RandomStory):

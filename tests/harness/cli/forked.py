@@ -8,10 +8,11 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+_PRELOADED = ["cli.main", "cli.commands.account", "cli.database.backup", "cli.programs.api"]
 
 
 class Ended(NamedTuple):
@@ -25,7 +26,7 @@ class Ended(NamedTuple):
 async def run_forked(words: Sequence[str], folder: Path, settings: Mapping[str, str]) -> Ended:
     """Run the command in a folder, with settings added to the environment."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["engine.__main__", *_plugins()])
+    context.set_forkserver_preload(_PRELOADED)
     with TemporaryDirectory() as printed:
         out, err = Path(printed) / "out", Path(printed) / "err"
         command = context.Process(
@@ -36,10 +37,6 @@ async def run_forked(words: Sequence[str], folder: Path, settings: Mapping[str, 
         return Ended(command.exitcode or 0, out.read_text(), err.read_text())
 
 
-def _plugins() -> list[str]:
-    return [found.module for found in entry_points(group="switchroom.commands")]
-
-
 def _run(words: tuple[str, ...], folder: Path, env: dict[str, str], out: Path, err: Path) -> None:
     """Become the command: its folder, environment, arguments and standard files."""
     for number, path in ((1, out), (2, err)):
@@ -48,6 +45,6 @@ def _run(words: tuple[str, ...], folder: Path, env: dict[str, str], out: Path, e
     os.environ.clear()
     os.environ.update(env)
     sys.argv = ["switchroom", *words]
-    from engine.__main__ import main  # noqa: PLC0415 - as a process of its own would
+    from cli.main import main  # noqa: PLC0415 - as a process of its own would
 
     main()

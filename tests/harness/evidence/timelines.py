@@ -7,9 +7,9 @@ import sys
 import aiohttp
 import msgspec
 
-from engine.cli.timeline.ladder import draw
-from engine.cli.timeline.screen import MAX_WIDTH, title
-from engine.cli.timeline.timeline import build_diagram
+from cli.timeline.ladder import draw
+from cli.timeline.screen import MAX_WIDTH, title
+from cli.timeline.timeline import build_diagram
 from tests.harness.evidence.collector import CollectedEngine, Trust, collector_of_session
 from wire.views import Timeline
 

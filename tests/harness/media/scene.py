@@ -10,9 +10,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from base.address_guard import guarded_session
 from engine.media.clip import Clip, MediaError
 from engine.media.clip_cache import ClipCache
-from engine.webhooks.address_guard import guarded_session
 from tests.harness.media.sounds import MediaScene, Origin, samples
 from wire.media import Audio, Speech
 

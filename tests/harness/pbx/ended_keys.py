@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from tests.harness.pbx.asterisk import Pbx
 
 BLOCK_END = b"\r\n\r\n"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from aiohttp import web
 
-from engine.calls.model.call_id_format import call_id
 from engine.rpc.handlers.cluster.report import ClusterPlace
 from engine.runtime.cluster.membership import Peer
 from tests.harness.ports import free_port
 from tests.harness.rpc.scene import SLOTS, RpcScene
 from tests.harness.store.unreliable_memory import UnreliableStore
+from wire.call_id_format import call_id
 from wire.shard import ShardId
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import aiohttp
 from msgspec.structs import replace
 
+from base.tasks import cancel_all
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.callback_tester import CallbackTester
 from engine.callbacks.transports.http import HttpTransport
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
-from engine.common.tasks import cancel_all
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry

@@ -11,8 +11,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from cli.new.project import Framework, Sample, create_project
 from dev.servers.process import Process
-from engine.cli.new.project import Framework, Sample, create_project
 from tests.harness import npm
 from tests.harness.ports import free_port
 from tests.harness.until import until

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.common.tls import client_context, server_context
+from base.tls import client_context, server_context
 
 SCRIPT = Path(__file__).parents[3] / "docs/operations/certificates.sh"
 

@@ -3,10 +3,10 @@
 import random
 from collections.abc import Callable
 
-from engine.calls.model.call_id_format import call_of
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.model import WEBSOCKET, SimChannel, SimPlayback
+from wire.call_id_format import call_of
 
 REFUSALS = (486, 486, 480, 603, 404, 503)
 KEYS = "0123456789*##"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.calls.model.call_id_format import shard_of
 from tests.harness.phones.parties import Parties
 from tests.harness.servers.cluster import Cluster
 from tests.live.sessions.test_replaces import CONNECTED, NUMBER, assert_connected
+from wire.call_id_format import shard_of
 from wire.shard import NO_SHARD
 
 FIRST, SECOND = 0, 1  # the engines of the two calls

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.doctor.pbx import AriNode, check_node
-from engine.cli.doctor.result import Finding
+from cli.doctor.pbx import AriNode, check_node
+from cli.doctor.result import Finding
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.pbx.tls_node import TlsPbx
 from tests.harness.servers.tls_files import TlsFiles

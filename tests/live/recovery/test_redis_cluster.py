@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.calls.model.call_id_format import shard_of
 from engine.store.redis.keys import owner_key
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
@@ -17,6 +16,7 @@ from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey_cluster import ValkeyCluster
 from tests.harness.until import until
+from wire.call_id_format import shard_of
 
 
 @pytest.fixture

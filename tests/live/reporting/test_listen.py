@@ -10,12 +10,12 @@ import pytest
 from aiohttp import web
 from redis.asyncio import Redis
 
-from engine.cli.http_client import HttpClient
-from engine.cli.listen.local_server import LocalServer
-from engine.cli.listen.session import ListenSession
-from engine.cli.options.connection import ClientSettings
-from engine.cli.rest_client import SERVER, RestClient
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
+from cli.http_client import HttpClient
+from cli.listen.local_server import LocalServer
+from cli.listen.session import ListenSession
+from cli.options.connection import ClientSettings
+from cli.rest_client import SERVER, RestClient
 from tests.harness.live_lab import Lab
 from tests.harness.metrics_page import figures
 from tests.harness.phones.phone import Phone

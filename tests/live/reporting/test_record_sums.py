@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.cli.client import open_client
-from engine.cli.live.follow import CallFollower
-from engine.cli.live.table import CallTable, summary
+from cli.client import open_client
+from cli.live.follow import CallFollower
+from cli.live.table import CallTable, summary
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab

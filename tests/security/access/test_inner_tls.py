@@ -13,13 +13,13 @@ import pytest
 from aiohttp.test_utils import TestServer
 
 import api.engine_client
+from base.tls import TlsFileError, client_context, server_context
+from cli.client import open_client
+from cli.errors import Unreachable, UsageError
 from engine.ami.client import AmiUnavailable, open_ami
 from engine.ami.monitor import AmiMonitor
 from engine.app import connections
 from engine.ari.generated.operations import asterisk
-from engine.cli.client import open_client
-from engine.cli.errors import Unreachable, UsageError
-from engine.common.tls import TlsFileError, client_context, server_context
 from engine.rpc.access import RpcAccess
 from tests.harness.ami.fake_manager import SECRET, FakeManager
 from tests.harness.ami.monitoring import RecordingListener
@@ -155,7 +155,7 @@ async def test_files_that_cannot_be_used(tmp_path: Path, pem: Path) -> None:
             server_context(path, None)
         with pytest.raises(TlsFileError, match=path.name):
             server_context(pem, path)
-        with pytest.raises(api.engine_client.TlsFileError, match=path.name):
+        with pytest.raises(TlsFileError, match=path.name):
             async with asyncio.timeout(MAX_WAIT_S):
                 await _open_rest(path)
         with pytest.raises(UsageError, match=path.name):

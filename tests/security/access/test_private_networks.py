@@ -10,6 +10,8 @@ import pytest
 from aiohttp import ClientConnectorError, web
 from aiohttp.test_utils import TestServer
 
+from base.address_guard import AddressRefused, is_address_refused
+from base.lookups import Lookups, look_up
 from engine.app.account_networks import (
     ActionsByAccount,
     TransportByAccount,
@@ -18,9 +20,7 @@ from engine.app.account_networks import (
 )
 from engine.callbacks.transport import Delivered, Failed, SignedEvent
 from engine.callbacks.transports.http import HttpTransport
-from engine.common.lookups import Lookups, look_up
 from engine.webhooks.action_client import ActionClient
-from engine.webhooks.address_guard import AddressRefused, is_address_refused
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.executors import InlineExecutor
 from tests.harness.settings import read_settings

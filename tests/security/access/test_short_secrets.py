@@ -7,10 +7,9 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from api.config import Settings as ApiSettings
+from base.settings import MIN_SECRET_CHARS, setting_errors
 from engine.config import Settings
 from tests.harness.settings import SECRET
-from wire.secret_length import MIN_SECRET_CHARS
-from wire.settings import setting_errors
 
 SHORT = "x" * (MIN_SECRET_CHARS - 1)
 NODE = {"name": "pbx1", "url": "http://127.0.0.1:8088", "password": SECRET}

@@ -15,12 +15,12 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from base.lookups import CUSTOMERS_THREADS, MAX_LOOKUPS_PER_ACCOUNT, Found, Lookups
+from base.tasks import cancel_all
 from engine.app.account_networks import address_guards, open_sessions
 from engine.callbacks.transport import Delivered, SignedEvent
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.common.lookups import CUSTOMERS_THREADS, MAX_LOOKUPS_PER_ACCOUNT, Found, Lookups
-from engine.common.tasks import cancel_all
 from engine.config import Settings
 from engine.media.clip import MediaLimits, OwnedSource
 from engine.media.clip_maker import ClipMaker

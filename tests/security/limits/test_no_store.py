@@ -7,7 +7,7 @@ from api.http.pages.docs_page import DOCUMENT
 from tests.harness.api.operation_list import operations
 from tests.harness.api.rest import Rest
 from tools.docs.reference.openapi import rest_document
-from wire.programs.docs_address import ERROR_PATH
+from wire.docs_address import ERROR_PATH
 
 SECRET = re.compile(
     r"secret|password|token|credential|apikey|signed|authorization|^username$", re.IGNORECASE

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from engine.calls.model import causes
 from engine.calls.model.call_deadline import deadline_ms
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.call_states import Ended, Ending
 from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop
 from engine.calls.model.events import LegAnswered, LegCreated, LegRinging, Recovered
@@ -19,6 +18,7 @@ from engine.calls.model.stream_commands import StartStream
 from engine.store.writer import QUIET_DELAY_S
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
+from wire.call_id_format import call_of
 
 LATE_MS = 100
 # In a planned handover the old owner lets its calls rest while it waits up to 250 ms for customers'

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from engine.ari.request import Request
-from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.model.causes import NO_CIRCUIT
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.pbx import SimPbx
+from wire.call_id_format import call_of, shard_of
 from wire.shard import ShardId
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from api.cli.runtime import load_settings
 from api.config import Settings
-from wire.programs.exit_status import ExitStatus
+from base.exit_status import ExitStatus
+from cli.database.runtime import load_settings
 
 
 def settings(**more: object) -> Settings:

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import pytest
 
+from base.ttl_cache import DEFAULT_TTL_MS
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
-from engine.common.ttl_cache import DEFAULT_TTL_MS
 from engine.store.errors import StoreDown
 from engine.store.outbox import OutboxLimits
 from engine.webhooks.errors import WebhookFailed

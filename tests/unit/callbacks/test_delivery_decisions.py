@@ -3,6 +3,7 @@
 import pytest
 from structlog.testing import capture_logs
 
+from base.metric_types import Counter
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_queue import CallQueue
@@ -10,7 +11,6 @@ from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.target_queue import RateLimit
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
-from engine.observe.metric_types import Counter
 from engine.observe.metrics import Metrics
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from base.tasks import cancel_all
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
@@ -18,7 +19,6 @@ from engine.callbacks.dispatcher import MAX_CLAIMED_CALLS, CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
-from engine.common.tasks import cancel_all
 from engine.observe.metrics import Metrics
 from engine.store.errors import StoreDown
 from engine.store.outbox import OutboxLimits

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from api.accounts.store import Account
-from api.cli.account import COLUMNS, row_of
-from wire.programs.adaptive_table import AdaptiveTable
-from wire.programs.output import rows_shown
+from cli.adaptive_table import AdaptiveTable
+from cli.database.account import COLUMNS, row_of
+from cli.output import rows_shown
 
 ACCOUNT = Account(
     "acct_0123456789abcdef", "Acme of Norway", region="NO", destinations=("+47", "+46", "sip:"),

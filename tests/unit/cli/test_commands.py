@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.commands.call import NO_OPTIONS, OriginateOptions, originate_body
-from engine.cli.errors import UsageError
-from engine.cli.options.parsing import action, document, mapping
+from cli.commands.call import NO_OPTIONS, OriginateOptions, originate_body
+from cli.errors import UsageError
+from cli.options.parsing import action, document, mapping
 
 
 def test_flags_go_before_the_file() -> None:

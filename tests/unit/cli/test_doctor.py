@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from engine.cli.doctor.checks import check_settings
-from engine.cli.doctor.machine import check_espeak, check_media_dir
-from engine.cli.doctor.result import failure, in_lab, warning
-from engine.cli.doctor.store import check_info
+from cli.doctor.checks import check_settings
+from cli.doctor.machine import check_espeak, check_media_dir
+from cli.doctor.result import failure, in_lab, warning
+from cli.doctor.store import check_info
 from tests.harness.settings import read_settings
 
 GOOD_INFO = {"redis_version": "7.2.0", "aof_enabled": 1, "maxmemory_policy": "noeviction"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.cli.doctor.gateways import MAX_LANGUAGES, describe
+from cli.doctor.gateways import MAX_LANGUAGES, describe
 from wire.streams.recognizer import ListedRecognizer
 
 

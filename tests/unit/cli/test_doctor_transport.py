@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.doctor.transport import check_transport
+from cli.doctor.transport import check_transport
 from tests.harness.settings import read_settings
 
 LONG = "0123456789abcdef"

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from engine.cli.timeline.outcome import EXIT_STATUSES
-from wire.programs.exit_status import ExitStatus
+from base.exit_status import ExitStatus
+from cli.timeline.outcome import EXIT_STATUSES
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "commands.md"
 

@@ -13,10 +13,11 @@ import cyclopts
 import pytest
 from rich.console import Console
 
-from api.cli.commands import COMMANDS, account
-from engine.cli.tree import DESCRIPTIONS, NOUNS, OTHERS, app
-from engine.cli.usage_panel import usage_panel
-from wire.programs.output import OutputFormat
+from cli.commands.account import account
+from cli.database.commands import COMMANDS
+from cli.output import OutputFormat
+from cli.tree import NOUNS, OTHERS, app
+from cli.usage_panel import usage_panel
 
 # Programs, which show nothing but logs, and a script.
 WITHOUT_OUTPUT = {
@@ -46,12 +47,6 @@ def test_everything_has_help() -> None:
         shown = (each for each in command.assemble_argument_collection() if each.show)
         missing += [f"{name} {each.name}" for each in shown if not each.parameter.help]
     assert missing == []
-
-
-def test_the_commands_of_the_rest_layer_are_described() -> None:
-    """The list of commands shows the description that each command has of itself."""
-    described = {name: app[name].help.splitlines()[0] for name in DESCRIPTIONS}
-    assert described == DESCRIPTIONS
 
 
 def test_groups_are_described_without_an_import() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from engine.cli.errors import RpcError, run
-from wire.programs.output import (
+from cli.errors import RpcError, run
+from cli.output import (
     OutputFormat,
     Shown,
     fields_shown,
@@ -18,7 +18,7 @@ from wire.programs.output import (
     write_items,
     write_shown,
 )
-from wire.programs.yaml_text import yaml_text
+from cli.yaml_text import yaml_text
 from wire.rpc import FieldError, FlowVersion, Problem
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.cli.timeline.timeline import Diagram, build_diagram
+from cli.timeline.timeline import Diagram, build_diagram
 from tests.harness.cli.inbound import timeline
 from wire.views import Timeline, TimelineEntry
 

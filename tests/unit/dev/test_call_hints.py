@@ -1,7 +1,7 @@
 """What `switchroom dev call` adds to an outcome that a newcomer does not expect."""
 
+from cli.phone import hints
 from dev.phone.caller import Outcome
-from dev.phone.command import hints
 
 
 def test_a_number_without_a_route() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from cli.phone import CallOptions, call_number
 from dev.errors import BadOption
-from dev.phone.command import CallOptions, call_number
 from dev.phone.g711 import RATE_HZ, ULAW_VALUES, encoded, read_wav
 from dev.phone.strokes import Pressed, strokes
 

@@ -3,11 +3,11 @@
 import shlex
 from pathlib import Path
 
-from api.cli.commands import account as app
+from cli.commands.account import account as app
+from cli.tree import app as commands
 from dev.lab.lifecycle import Lab
 from dev.lab.plan import Plan
 from dev.lab.summary import summary, summary_value
-from engine.cli.tree import app as commands
 
 
 def test_it_says_how_to_open_a_new_account(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import cyclopts
 import pytest
 
-from engine.cli.convert.context import Context
-from engine.cli.convert.jambonz.alternatives import ALTERNATIVES as OF_JAMBONZ
-from engine.cli.convert.jambonz.convert import convert as convert_jambonz
-from engine.cli.convert.twiml.alternatives import ALTERNATIVES as OF_TWILIO
-from engine.cli.convert.twiml.convert import convert as convert_twiml
-from engine.cli.tree import app
+from cli.convert.context import Context
+from cli.convert.jambonz.alternatives import ALTERNATIVES as OF_JAMBONZ
+from cli.convert.jambonz.convert import convert as convert_jambonz
+from cli.convert.twiml.alternatives import ALTERNATIVES as OF_TWILIO
+from cli.convert.twiml.convert import convert as convert_twiml
+from cli.tree import app
 from engine.flows.check import check_graph
 from tests.harness.each import for_each
 from tests.harness.operations.inputs import unknown_pbx_variables, unknown_settings

@@ -14,7 +14,7 @@ def test_the_list_is_up_to_date() -> None:
 
 def test_events_are_read_from_the_source(tmp_path: Path) -> None:
     """With both texts of a condition; the traceback of an exception is no field."""
-    for name in ("engine", "api", "speech", "streams", "wire", "sandbox"):
+    for name in ("engine", "api", "speech", "streams", "wire", "base"):
         (tmp_path / name).mkdir()
     code = 'self._log.exception("a" if x else "b", node=1, exc_info=True)\ndone.exception()\n'
     (tmp_path / "engine/one.py").write_text(code)
@@ -24,7 +24,7 @@ def test_events_are_read_from_the_source(tmp_path: Path) -> None:
 
 def test_a_computed_name_is_refused(tmp_path: Path) -> None:
     """It would be missing in the list."""
-    for name in ("engine", "api", "speech", "streams", "wire", "sandbox"):
+    for name in ("engine", "api", "speech", "streams", "wire", "base"):
         (tmp_path / name).mkdir()
     (tmp_path / "api/one.py").write_text('log.info(f"{count} lost")\n')
     with pytest.raises(ValueError, match=r"api/one\.py:1"):

@@ -9,7 +9,7 @@ from tests.harness.each import for_each
 
 ROOT = Path(__file__).parents[3]
 TOPS = (
-    "api", "asterisk-config", "dev", "docs", "engine", "sandbox", "speech", "streams",
+    "api", "asterisk-config", "base", "cli", "dev", "docs", "engine", "speech", "streams",
     "switchroom", "tests", "tools", "wire",
 )  # fmt: skip
 PAGES = [

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from engine.cli.doctor.command import report
-from engine.cli.doctor.result import failure, warning
+from cli.doctor.command import report
+from cli.doctor.result import failure, warning
 from tests.harness.each import for_each
 from tests.harness.raised_codes import raised_codes
+from wire.docs_address import DOCS_URL
 from wire.error_codes.catalogue import CATALOGUE
 from wire.error_codes.error_code import Place
-from wire.programs.docs_address import DOCS_URL
 
 ROOT = Path(__file__).parents[3]
 TROUBLESHOOTING = (ROOT / "docs/troubleshooting.md").read_text()

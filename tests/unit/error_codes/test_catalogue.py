@@ -37,7 +37,7 @@ _COMPUTED = {
     "store_overflow",  # engine/runtime/shard/call_drop.py
     "call_too_large",  # the same
     "read_only",  # engine/rpc/access.py
-    "no_rest",  # engine/cli/errors.py
+    "no_rest",  # cli/errors.py
     "action_failed",  # engine/calls/verbs/awaiting_instructions.py
     "platform_nnn",  # api/messaging_platform/problems.py: PlatformRejected
 } - {""}  # fmt: skip

@@ -5,9 +5,9 @@ import re
 from msgspec.structs import replace
 
 from tests.harness.each import for_each
+from wire.docs_address import error_path
 from wire.error_codes.catalogue import CATALOGUE
 from wire.error_codes.page import PAGE_POLICY, error_index, error_page
-from wire.programs.docs_address import error_path
 
 
 @for_each(CATALOGUE)

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from engine.common.fair_slots import URGENCY, Urgency
+from base.fair_slots import URGENCY, Urgency
 from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits, OwnedSource
 from engine.media.clip_cache import ClipCache
 from engine.media.files import ClipFiles

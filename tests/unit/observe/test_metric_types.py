@@ -1,6 +1,6 @@
 """Counters and histograms."""
 
-from engine.observe.metric_types import Counter, Histogram
+from base.metric_types import Counter, Histogram
 from engine.observe.metrics import Metrics
 
 

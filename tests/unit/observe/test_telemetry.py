@@ -2,8 +2,8 @@
 
 import pytest
 
+from base.tracing.opened import is_traced
 from engine.observe.telemetry import open_telemetry
-from wire.programs.tracing.opened import is_traced
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from api.config import Settings as ApiSettings
+from base.tracing.opened import is_traced
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
@@ -24,7 +25,6 @@ from tests.harness.operations.inputs import (
     unknown_settings,
 )
 from tests.harness.operations.pbx_script import load_prepare
-from wire.programs.tracing.opened import is_traced
 
 AnySettings = type[Settings | ApiSettings | StreamsSettings | SpeechSettings]
 PATH = Path(__file__).parents[3] / "docker-compose.yml"

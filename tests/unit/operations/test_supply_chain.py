@@ -90,7 +90,7 @@ def test_programs_have_all_that_they_import(name: str) -> None:
     installed = {package for package, _ in locked(name)} | {"switchroom"}
     missing = {
         f"{path.relative_to(ROOT)}: {module}"
-        for folder in (name, "wire", "sandbox")
+        for folder in (name, "wire", "base")
         for path in (ROOT / folder).rglob("*.py")
         for module in imported(path) - sys.stdlib_module_names
         if not installed & set(map(canonicalize_name, distributions.get(module, [])))
@@ -113,7 +113,7 @@ def imported(path: Path) -> set[str]:
         "speech",
         "streams",
         "wire",
-        "sandbox",
+        "base",
     }
 
 

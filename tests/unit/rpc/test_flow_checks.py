@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from base.loop_cost import CHARGE
 from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.problems import LimitReached
 from tests.harness.until import until
-from wire.programs.loop_cost import CHARGE
 
 
 async def test_the_event_loop_runs_during_a_check() -> None:

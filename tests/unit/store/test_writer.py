@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.observe.metrics import Metrics
 from engine.store.change import Change
 from engine.store.errors import Overflow, StoreDown

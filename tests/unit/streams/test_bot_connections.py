@@ -9,7 +9,7 @@ import pytest
 from picows import WSHandshakeError, WSUpgradeResponse
 from picows.url import parse_url
 
-from engine.common.lookups import Found, Lookups
+from base.lookups import Found, Lookups
 from streams.bots.destinations import (
     Destination,
     DestinationLookups,

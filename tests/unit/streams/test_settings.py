@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from base.invalid_settings import InvalidSettings
+from base.settings import load
 from streams.app.settings import Settings
 from streams.bots.destinations import RecognizerServer
-from wire.programs.invalid_settings import InvalidSettings
-from wire.settings import load
 
 TOKEN = SecretStr("t" * 32)
 

@@ -9,11 +9,11 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
+from base.tracing.context import context_headers
 from engine.ami.contacts import address_of_contact, remote_address
 from engine.ami.events import take_dtmf
 from engine.ami.messages import read_message
 from engine.ari.decode import decode_event
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.recording import parse_recording_name
 from engine.common.phone_numbers import strip_parameters
 from engine.recordings.byte_ranges import Unsatisfiable, byte_range
@@ -25,10 +25,10 @@ from engine.runtime.pbx.incoming_call_arguments import (
 from engine.runtime.pbx.replacement_arguments import read_replacement
 from engine.runtime.policy.destinations import full_numbers
 from tests.harness.ami.monitoring import RecordingListener
+from wire.call_id_format import call_of
 from wire.decoding.printable import printable
 from wire.phone_numbers.e164 import canonical
 from wire.phone_numbers.international_form import international
-from wire.programs.tracing.context import context_headers
 
 LENGTH = 4_000
 # What expressions look for the end of, alone and in pairs; some begin with a part of a header.

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 INSTALLED = {"__pycache__", "node_modules"}  # not ours
 MAX_FILES = 25
 PACKAGES = (
-    "api", "asterisk-config", "dev", "engine", "sandbox", "speech", "streams", "switchroom",
+    "api", "asterisk-config", "base", "cli", "dev", "engine", "speech", "streams", "switchroom",
     "tests", "tools", "wire",
 )  # fmt: skip
 UNLIMITED = {"generated", "operations", "decisions", "versions"}  # one file per item

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import ClientSession
 
-from engine.webhooks.address_guard import guarded_session
+from base.address_guard import guarded_session
 
 
 @pytest.fixture

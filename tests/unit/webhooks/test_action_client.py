@@ -3,7 +3,7 @@
 import pytest
 from aiohttp import ClientSession
 
-from engine.webhooks.address_guard import guarded_session
+from base.address_guard import guarded_session
 from tests.harness.webhooks.customer import refused
 
 

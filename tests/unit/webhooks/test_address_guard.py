@@ -7,7 +7,7 @@ import pytest
 from aiohttp import ClientConnectorError, ClientError
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from engine.webhooks.address_guard import (
+from base.address_guard import (
     AddressGuard,
     AddressRefused,
     guarded_session,

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import StreamReader
 from aiohttp.http import RawResponseMessage
 
-from engine.webhooks.response_limits import ExcessiveResponse, LimitedResponseHandler
+from base.response_limits import ExcessiveResponse, LimitedResponseHandler
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from wire.programs.loop_cost import from_header, metered, to_header
+from base.loop_cost import from_header, metered, to_header
 
 
 class Meter:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
+from base.invalid_settings import InvalidSettings
+from base.settings import load
 from engine.config import Settings
 from tests.harness.settings import SECRET
-from wire.programs.invalid_settings import InvalidSettings
-from wire.settings import load
 
 OTHER = "another-token-012345"
 

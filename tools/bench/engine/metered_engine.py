@@ -5,9 +5,9 @@ import signal
 
 import uvloop
 
+from base.logging import configure
 from engine.app.engine import Engine
 from engine.config import Settings
-from engine.logging import configure
 from tools.bench.engine.loop_meter import LoopMeter
 
 

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Sequence
 from redis.asyncio import Redis
 
 from engine.calls.model.call_deadline import deadline_ms
-from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.storage_format import decode_call
@@ -22,6 +21,7 @@ from tools.bench.engine.simulated_calls import Load, Result
 from tools.bench.figure import Figure, figure, percentile
 from tools.bench.ivr.stack import BY_ENGINE
 from tools.bench.setting import Setting
+from wire.call_id_format import shard_of
 from wire.shard import NO_SHARD
 
 PENDING = 5_000

@@ -8,11 +8,11 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from cyclopts import App
 
-from engine.cli.tree import app
+from cli.named_commands import paragraphs
+from cli.tree import app
 from tools.docs.reference.command_texts import NOTES
 from tools.docs.reference.markdown import code, page, table
 from tools.docs.reference.shapes import NOTHING
-from wire.programs.help_text import paragraphs
 
 SOURCE = "the docstrings of its commands"
 COMMON = ("--url", "--token", "--profile", "--output")

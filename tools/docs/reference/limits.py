@@ -1,4 +1,4 @@
-"""The table of all limits, from the marks that the code has (`wire/programs/limit.py`)."""
+"""The table of all limits, from the marks that the code has (`base/limit.py`)."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -10,11 +10,11 @@ from cyclopts import Parameter
 from pydantic import BaseModel
 
 from api.accounts.store import NEW_ACCOUNT
-from api.cli.account_limits import AccountLimits
+from base.limit import Limit, Owner
+from cli.database.account_limits import AccountLimits
 from tools.docs.reference.markdown import code, table
 from tools.docs.reference.settings import PREFIX, default_of, linked
 from tools.docs.reference.shapes import NOTHING
-from wire.programs.limit import Limit, Owner
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("api", "engine", "speech", "streams", "wire")

@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings
 from api.config import DatabaseSettings
 from api.config import Settings as ApiSettings
 from api.messaging_platform.settings import BusinessAccount, MsgappSettings
+from base.limit import Limit
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
@@ -21,7 +22,6 @@ from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
 from tools.docs.reference.markdown import code, table
 from tools.docs.reference.shapes import NOTHING, kind_of
-from wire.programs.limit import Limit
 
 PREFIX = "SWITCHROOM_"
 _PAGE_LINK = re.compile(r"\]\((?!#|https?:)([^)]+)\)")  # from the folder docs

@@ -1,5 +1,5 @@
 // @ts-check
-// Texts for hangup causes, generated from `wire/programs/hangup_causes.py` by `make docs`.
+// Texts for hangup causes, generated from `base/hangup_causes.py` by `make docs`.
 
 /** @type {Record<number, string>} ITU-T Q.850, table 1 */
 export const CAUSES = {

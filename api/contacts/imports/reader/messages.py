@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from wire.programs.limit import Limit
+from base.limit import Limit
 
 Kind = Literal["csv", "xlsx", "xls", "ods"]
 Action = Literal["skip", "update"]

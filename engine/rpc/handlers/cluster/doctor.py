@@ -8,7 +8,7 @@ import structlog
 from aiohttp import web
 from msgspec import Struct
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from wire.cluster import DoctorFinding, DoctorReport
 
 log = structlog.get_logger()

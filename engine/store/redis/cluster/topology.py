@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.crc import key_slot
 from redis.exceptions import RedisError
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.store.errors import StoreDown
 from engine.store.redis.address import StoreAddress
 from engine.store.redis.pool import create_node_pool

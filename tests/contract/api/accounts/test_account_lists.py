@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.commands import account as app
+from cli.commands.account import account as app
 from tests.harness.api.cli import switchroom
 from tests.harness.api.databases import sqlite_url
 

@@ -13,13 +13,13 @@ from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
 from api.engine_client import EngineClient, EngineUnavailable, open_client
-from engine.calls.model.call_id_format import shard_of
+from base.tasks import cancel_all
 from engine.calls.model.events import LegAnswered, LegCreated
-from engine.common.tasks import cancel_all
 from tests.harness.api.cdrs.records import events_of, record, recording
 from tests.harness.rpc.scene import TOKEN, RpcScene, end, inject, is_stored_as
 from tests.harness.shards import at
 from tests.harness.until import until
+from wire.call_id_format import shard_of
 from wire.events.consumer_groups import LostEvents
 from wire.events.record import CallRecord
 

@@ -217,7 +217,7 @@ async def test_searches_by_several_filters_take_turns(
     other = await rest.token_of("other", "other")
     async with AsyncExitStack() as stack:
         slots = rest.services.contacts.search.slots
-        await stack.enter_async_context(slots.hold("acme"))
+        await stack.enter_async_context(slots.slot("acme"))
         waiting = asyncio.create_task(rest.request("GET", path, params=several))
         for token, words in ((other, several), ("", one)):
             answer = await rest.request("GET", path, params=words, token=token or None)

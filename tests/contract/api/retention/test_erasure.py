@@ -28,7 +28,6 @@ from api.retention.erasure import ErasureReport
 from api.retention.plugin import build
 from api.transcripts.segments import TranscriptSegment, pack
 from api.transcripts.tables import transcripts
-from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.events import LegAnswered, LegCreated
 from engine.rpc.handlers.erasure import ErasureHandlers
 from tests.harness.api.cdrs.records import leg, record, write_calls
@@ -41,6 +40,7 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.ports import free_port
 from tests.harness.rpc.scene import CALL, TOKEN, RpcScene, end, inject, is_stored_as
 from tests.harness.until import until
+from wire.call_id_format import shard_of
 from wire.decoding.errors import BadInput
 from wire.erasure import EraseNumber, ErasePrompts
 from wire.events.record import RecordingRecord

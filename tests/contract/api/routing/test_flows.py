@@ -110,7 +110,7 @@ async def test_comparisons_have_turns(kept: Rest) -> None:
     """An account's comparisons wait for each other, and one too many is 429."""
     await put(kept, says("one"))
     path, diffs = f"{ONE}/diff?from=1&to=1", kept.services.routing.flows.diffs
-    async with diffs.hold("acme"):
+    async with diffs.slot("acme"):
         tasks = [
             asyncio.create_task(kept.request("GET", path)) for _ in range(MAX_FLOW_DIFFS_OF_ACCOUNT)
         ]

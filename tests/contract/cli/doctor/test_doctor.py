@@ -8,11 +8,11 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from engine.cli.client import open_client
-from engine.cli.doctor.machine import check_engine
-from engine.cli.doctor.pbx import MODULES, AriNode, check_node
-from engine.cli.doctor.result import Finding
-from engine.cli.doctor.store import check_store
+from cli.client import open_client
+from cli.doctor.machine import check_engine
+from cli.doctor.pbx import MODULES, AriNode, check_node
+from cli.doctor.result import Finding
+from cli.doctor.store import check_store
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from tests.harness.servers.valkey_cluster import PRIMARIES, ValkeyCluster

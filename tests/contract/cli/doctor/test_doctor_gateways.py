@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.doctor.gateways import check_gateways
-from engine.cli.doctor.result import Finding
+from cli.doctor.gateways import check_gateways
+from cli.doctor.result import Finding
 from engine.settings.nodes import NodeSettings
 from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess

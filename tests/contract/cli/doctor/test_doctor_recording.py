@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from engine.cli.doctor.ami import check_ami
-from engine.cli.doctor.archive import check_archive
+from cli.doctor.ami import check_ami
+from cli.doctor.archive import check_archive
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from tests.harness.ports import free_port

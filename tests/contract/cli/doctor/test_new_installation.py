@@ -5,13 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from base.lab_folder import PLAN_FILE
 from tests.harness.cli.forked import run_forked
-from wire.programs.lab_folder import PLAN_FILE
 
 _WITHOUT = """
 import sys
 sys.modules["obstore"] = None
-from engine.__main__ import main
+from cli.main import main
 sys.argv = ["switchroom", "doctor"]
 main()
 """

@@ -10,13 +10,13 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from engine.cli.errors import RpcError, UsageError
-from engine.cli.http_client import HttpClient
-from engine.cli.listen.local_server import MAX_BODY_BYTES, LocalServer
-from engine.cli.listen.session import ListenSession
-from engine.cli.options.connection import ClientSettings
-from engine.cli.rest_client import SERVER, RestClient
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
+from cli.errors import RpcError, UsageError
+from cli.http_client import HttpClient
+from cli.listen.local_server import MAX_BODY_BYTES, LocalServer
+from cli.listen.session import ListenSession
+from cli.options.connection import ClientSettings
+from cli.rest_client import SERVER, RestClient
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.serving import Served, serve_rest
 from tests.harness.memory_store.listeners import MemoryListeners

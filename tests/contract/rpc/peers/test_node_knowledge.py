@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from base.tasks import cancel_all
 from engine.calls.model.sealed_digits import is_sealed
-from engine.common.tasks import cancel_all
 from engine.rpc.access import RpcAccess
 from engine.rpc.peers.client import open_peer_client
 from engine.rpc.peers.node_knowledge import NodeKnowledge

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.webhooks.errors import WebhookFailed
 from tests.contract.cli.command import switchroom
 from tests.contract.rpc.webhooks.scene import CALL, GATHERED, WebhookScene

@@ -6,10 +6,10 @@ import time
 
 import aiohttp
 
+from base.tasks import cancel_all
 from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.events import Event
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
-from engine.common.tasks import cancel_all
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.streams.channels import StreamChannels
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool

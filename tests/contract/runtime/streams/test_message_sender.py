@@ -2,8 +2,8 @@
 
 import asyncio
 
+from base.tasks import cancel_all
 from engine.calls.model.stream_commands import SendToStream
-from engine.common.tasks import cancel_all
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.message_sender import MessageSender
 from engine.runtime.streams.slot import StreamSlot

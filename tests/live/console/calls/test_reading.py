@@ -6,13 +6,13 @@ from msgspec.structs import replace
 from playwright.async_api import Browser, Response, expect
 from redis.asyncio import Redis
 
-from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.storage_format import decode_log_entry, encode
 from engine.store.redis.keys import shard_key
 from tests.harness.console.browser import console_page
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
 from tests.harness.servers.api import AccountClient
+from wire.call_id_format import shard_of
 
 GATHER = {"type": "gather", "data": {"maxDigits": 40, "timeout": 60_000}}
 

@@ -10,7 +10,7 @@ from api.auth.principal import Principal
 from api.cdrs.query.pages import CdrRow, CdrRows, Total
 from api.cdrs.schemas import CdrListQuery
 from api.cdrs.service import CdrService
-from api.common.fair_slots import search_slots
+from api.common.limited_slots import search_slots
 from api.common.pieces import PIECE
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import record

@@ -11,8 +11,8 @@ from starlette.types import Receive, Scope, Send
 from api.common.errors import TooManyRequests
 from api.common.loop_shares import BURST_S, MAX_WAIT_S, LoopShares, RequestCost
 from api.http.request_costs import RequestCosts
+from base.loop_cost import CHARGE
 from tests.harness.virtual_time import virtual_time
-from wire.programs.loop_cost import CHARGE
 
 SHARE = 0.2
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.call_id_format import call_id, call_of, shard_of
+from wire.call_id_format import call_id, call_of, shard_of
 from wire.shard import ShardId, parse_shard
 
 TAIL = "018bcfe56800abcdef012345"

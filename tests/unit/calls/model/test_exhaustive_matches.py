@@ -137,7 +137,7 @@ def _sources() -> Iterator[Path]:
     """Yield the files that name a member of a union."""
     names = {each.rpartition(".")[2] for union in UNIONS for each in union}
     named = re.compile(rf"\b(?:{'|'.join(names)})\b")
-    for package in ("api", "engine", "sandbox", "speech", "streams", "switchroom", "wire"):
+    for package in ("api", "base", "cli", "engine", "speech", "streams", "switchroom", "wire"):
         for path in sorted((ROOT / package).rglob("*.py")):
             if "generated" not in path.parts and named.search(path.read_text()):
                 yield path

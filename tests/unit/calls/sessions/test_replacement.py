@@ -4,7 +4,6 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call_id_format import is_mixed_bridge, other_half
 from engine.calls.model.commands import (
     Answer,
     AnswerRefer,
@@ -33,6 +32,7 @@ from tests.harness.calls.control import (
     transferring,
 )
 from tests.harness.calls.recoveries import outbox
+from wire.call_id_format import is_mixed_bridge, other_half
 
 P2, APP = "1700000000.9", "switchroom-5"
 DECLINED = AnswerRefer(PEER, accepted=False)

@@ -5,10 +5,10 @@ import json
 import pytest
 import yaml
 
-from engine.cli.commands.listen import exchange_text, printer
-from engine.cli.listen.local_server import path_and_query
+from cli.commands.listen import exchange_text, printer
+from cli.listen.local_server import path_and_query
+from cli.output import OutputFormat
 from wire.listeners import ListenerRequest, ListenerResponse
-from wire.programs.output import OutputFormat
 
 REQUEST = ListenerRequest(
     "r1", "POST", "https://a.example/next?a=b", {"Idempotency-Key": "c1.r0"}, '{"a": 1}', 0

@@ -1,6 +1,6 @@
 """`switchroom call replay`: result, exit status and differences."""
 
-from engine.cli.commands.replay import lines, status, summary
+from cli.commands.replay import lines, status, summary
 from tests.harness.cli.replays import DIFFERENT, HOLE, SAME
 
 

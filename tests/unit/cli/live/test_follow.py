@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from engine.cli.live.table import CallTable, render, summary
+from cli.live.table import CallTable, render, summary
 from tests.harness.cli.followed_calls import event, view
 
 

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from engine.cli.timeline.outcome import outcome_text
+from cli.timeline.outcome import outcome_text
 from tests.harness.cli.inbound import timeline
 
 

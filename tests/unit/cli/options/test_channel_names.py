@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from engine.cli.errors import UsageError
-from engine.cli.options.channel_names import leg_of, member_of, stream_of, transfer_of
+from cli.errors import UsageError
+from cli.options.channel_names import leg_of, member_of, stream_of, transfer_of
 from tests.harness.cli.controlled_call import ADA, CALL, FIRST, MAIN, PHONE, SECOND
 from wire.views import CallStreams, StreamView
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.errors import UsageError
-from engine.cli.options.connection import ClientSettings, ConnectionOptions, client_settings
-from engine.cli.options.profiles import Profile, Profiles, profiles_path, read_profiles
-from wire.programs.invalid_settings import InvalidSettings
+from base.invalid_settings import InvalidSettings
+from cli.errors import UsageError
+from cli.options.connection import ClientSettings, ConnectionOptions, client_settings
+from cli.options.profiles import Profile, Profiles, profiles_path, read_profiles
 
 ACME = Profile(api_url="https://voice.example.com", api_key="swk_1", account="acme")
 LAB = Profile(rpc_url="http://127.0.0.1:9070", rpc_token="lab")  # noqa: S106 - of a test

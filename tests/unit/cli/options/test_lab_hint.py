@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.errors import NO_SOURCE, UsageError, explain, key_named
-from engine.cli.options.connection import is_lab
-from wire.programs.lab_folder import PLAN_FILE, lab_hint, lab_settings_folder
+from base.lab_folder import PLAN_FILE, lab_hint, lab_settings_folder
+from cli.errors import NO_SOURCE, UsageError, explain, key_named
+from cli.options.connection import is_lab
 
 
 def state(folder: Path, plan: object) -> dict[str, str]:

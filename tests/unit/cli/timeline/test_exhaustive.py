@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+from cli import timeline
+from cli.timeline import commands, outcome
+from cli.timeline.timers import TIMEOUTS
+from cli.timeline.wording import action
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.model.state_traits import CALL_STATES
-from engine.cli import timeline
-from engine.cli.timeline import commands, outcome
-from engine.cli.timeline.timers import TIMEOUTS
-from engine.cli.timeline.wording import action
 from wire.base import tag_of
 from wire.verbs import Verb
 

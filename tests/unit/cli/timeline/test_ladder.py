@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.cli.timeline.ladder import draw
-from engine.cli.timeline.row import ENGINE, Row
-from engine.cli.timeline.timeline import Diagram, Lifeline, build_diagram
+from cli.timeline.ladder import draw
+from cli.timeline.row import ENGINE, Row
+from cli.timeline.timeline import Diagram, Lifeline, build_diagram
 from tests.harness.cli.inbound import GOLDEN, timeline
 from wire.views import Timeline
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.cli.timeline.row import Row, TimelineState
-from engine.cli.timeline.speech import recognizer_command_row, recognizer_event_row
-from engine.cli.timeline.streams import stream_event_row
+from cli.timeline.row import Row, TimelineState
+from cli.timeline.speech import recognizer_command_row, recognizer_event_row
+from cli.timeline.streams import stream_event_row
 
 STREAM = "c.w2"
 START: dict[str, Any] = {

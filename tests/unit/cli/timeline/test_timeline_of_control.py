@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.timeline.timeline import build_diagram
+from cli.timeline.timeline import build_diagram
 from tests.harness.cli.inbound import timeline
 from tests.unit.cli.timelines import OPENED, Moment, joins, states, story, words
 from wire.views import Timeline, TimelineEntry

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from engine.cli.tree import app
+from cli.tree import app
 from tools.docs.reference.command_texts import NOTES
 from tools.docs.reference.commands import COMMON, command_pages, nouns
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.observe.metric_types import Counter, Gauge, Histogram, Metadata
-from engine.rpc.metrics.text_format import CurrentValues, Family, text_of
+from base.metric_types import Counter, Gauge, Histogram, Metadata
+from base.metrics_text import CurrentValues, Family, text_of
 
 
 def samples(family: Family) -> tuple[str, str, list[tuple[str, dict[str, str], float]]]:

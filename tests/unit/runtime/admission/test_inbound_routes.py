@@ -7,12 +7,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from base.ttl_cache import MAX_ENTRIES, Cached
 from engine.ari.config import DEFAULT_TIMEOUTS
 from engine.calls.model.call_states import Starting
 from engine.calls.model.leg import Leg
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
-from engine.common.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.admission.config import AdmissionConfig, NewCall
 from engine.runtime.admission.inbound import inbound_call
 from engine.runtime.admission.inbound_routes import TTL_MS, FoundRoute, InboundRoutes

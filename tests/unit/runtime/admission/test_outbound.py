@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from engine.calls.model.call_id_format import call_id
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.base.context import EngineContext
@@ -13,6 +12,7 @@ from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.shard.errors import NotOwner
 from tests.harness.runtime.owner_scene import SHARD, OwnerScene
 from tests.harness.runtime.shard_scene import ManualClock
+from wire.call_id_format import call_id
 from wire.rpc import Originate
 from wire.shard import ShardId
 

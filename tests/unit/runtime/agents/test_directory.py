@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from engine.common.ttl_cache import MAX_ENTRIES
+from base.ttl_cache import MAX_ENTRIES
 from engine.runtime.agents.account_agents import REREAD_INTERVAL_MS, Caller
 from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory

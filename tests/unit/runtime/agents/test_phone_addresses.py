@@ -7,9 +7,9 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 
+from base.tasks import cancel_all
 from engine.ami.contacts import AddressRecord, Contact, address_of_contact, contact_id
 from engine.ari.request import Reply, Request
-from engine.common.tasks import cancel_all
 from engine.runtime.agents.phone_addresses import LOGIN_MS, PhoneAddresses
 from tests.harness.runtime.object_pbx import ObjectPbx
 from tests.harness.runtime.shard_scene import ManualClock

@@ -2,8 +2,8 @@
 
 import asyncio
 
+from base.tasks import cancel_all
 from engine.ari.request import Reply
-from engine.common.tasks import cancel_all
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.phone_reports import PhoneReports
 from tests.harness.runtime.recording_pbx import RecordingPbx

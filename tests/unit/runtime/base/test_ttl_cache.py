@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engine.common.ttl_cache import TtlCache
+from base.ttl_cache import TtlCache
 from engine.store.errors import StoreDown
 from tests.harness.runtime.shard_scene import ManualClock
 

@@ -5,9 +5,9 @@ import time
 import pytest
 from msgspec.json import encode
 
+from base.address_guard import guarded_session
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.errors import StoreDown
-from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.memory_store.store import MemoryStore

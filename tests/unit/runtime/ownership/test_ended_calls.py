@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from engine.common.tasks import cancel_all
+from base.tasks import cancel_all
 from engine.runtime.ownership.ended_calls import (
     AFTER_MS,
     BATCH_SIZE,

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from engine.calls.model.call_id_format import other_half
 from engine.calls.model.events import (
     DigitPressed,
     Event,
@@ -23,6 +22,7 @@ from engine.calls.model.requests import ReferReceived
 from engine.runtime.pbx.ari_events import subject_id, translate
 from tests.harness.calls.builders import CHANNEL, ID, MAIN, NOW
 from tests.harness.runtime.ari_messages import ari, channel, refer, refer_to_call
+from wire.call_id_format import other_half
 
 OTHER_HALF = other_half(MAIN)
 VOICEMAIL = f"acme~2026-11-21~{ID}.v1~{NOW}~l0"

@@ -2,8 +2,8 @@
 
 import asyncio
 
+from base.tasks import cancel_all
 from engine.ari.request import Reply, Request
-from engine.common.tasks import cancel_all
 from engine.runtime.pbx_nodes.dialplan_slots import REPEAT_AFTER_S, DialplanSlots
 from tests.harness.runtime.recording_pbx import OK, RecordingPbx
 from tests.harness.until import until

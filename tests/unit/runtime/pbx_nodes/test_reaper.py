@@ -4,11 +4,10 @@ import asyncio
 
 import msgspec
 
+from base.tasks import cancel_all
 from engine.ari.request import Reply, Request
-from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import ArchivingRecordings
 from engine.calls.model.events import LegAnswered, LegEnded
-from engine.common.tasks import cancel_all
 from engine.observe.metrics import Metrics
 from engine.runtime.pbx_nodes.reaper import Reaper
 from tests.harness.calls.builders import CHANNEL, ID, MAIN, outbound, say
@@ -17,6 +16,7 @@ from tests.harness.runtime.ari_messages import channel
 from tests.harness.runtime.inbound_node import BRIDGE, inbound_node
 from tests.harness.until import until
 from tests.harness.virtual_time import virtual_time
+from wire.call_id_format import other_half
 
 OTHER = "0-pbx1-gonegone"
 

@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from engine.ari.request import Reply
-from engine.calls.model.call_id_format import other_half
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.calls.model.storage_format import decode_log_entry
@@ -24,6 +23,7 @@ from tests.harness.runtime.inbound_node import (
     start_conversation,
 )
 from tests.harness.until import until
+from wire.call_id_format import other_half
 
 PEER = f"{ID}.l1"
 SECOND = "0-pbx1-otherone"

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from engine.ari.decode import timestamp_ms
 from engine.ari.request import Reply
-from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import Ending
 from engine.calls.model.events import CallDropped, LegAnswered
 from engine.calls.model.requests import ReplacementArrived
@@ -19,6 +18,7 @@ from tests.harness.runtime.inbound_node import (
     start_conversation,
 )
 from tests.harness.until import until
+from wire.call_id_format import other_half
 
 ARRIVED = other_half("3-pbx1-otherone.l4")
 ARGS = ["replaces", f"{ID}.l1", "acme", "%2B4787654321"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from picows import WSListener
 
-from engine.common.lookups import Lookups
+from base.lookups import Lookups
 from streams.bots.destinations import DestinationLookups, Destinations
 from streams.bots.limits import Accounts
 from streams.bots.protocols.protocol import StreamName

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from engine.cli.convert.context import Context
-from engine.cli.convert.jambonz.convert import convert
-from engine.cli.convert.result import Converted
+from cli.convert.context import Context
+from cli.convert.jambonz.convert import convert
+from cli.convert.result import Converted
 from wire.tree import Limits, parse_action
 
 LIMITS = Limits(allow_insecure=True, sip_hosts=("example.com",))

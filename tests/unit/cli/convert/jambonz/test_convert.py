@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.convert.context import Context
-from engine.cli.convert.jambonz.convert import convert
-from engine.cli.convert.result import MAX_BYTES, DocumentError
+from cli.convert.context import Context
+from cli.convert.jambonz.convert import convert
+from cli.convert.result import MAX_BYTES, DocumentError
 from tests.unit.cli.convert.jambonz.conversion import HELLO, LIMITS, NEXT, SAY, converted, lost, run
 from wire.tree import parse_action
 

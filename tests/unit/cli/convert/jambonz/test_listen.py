@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.convert.context import Context
+from cli.convert.context import Context
 from tests.unit.cli.convert.jambonz.conversion import HELLO, NEXT, SAY, converted, lost, run
 
 BOT = "wss://bot.example.com/call"

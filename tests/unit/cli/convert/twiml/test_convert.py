@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.convert.result import MAX_BYTES, DocumentError
-from engine.cli.convert.twiml.convert import convert
+from cli.convert.result import MAX_BYTES, DocumentError
+from cli.convert.twiml.convert import convert
 from wire.tree import Limits, parse_action
 
 LIMITS = Limits(sip_hosts=("example.com",))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.convert.twiml.convert import convert
+from cli.convert.twiml.convert import convert
 from wire.tree import Limits, parse_action
 
 NEXT = "https://example.com/next"

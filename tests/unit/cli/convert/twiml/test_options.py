@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.cli.convert.context import Context, InvalidContext, context
-from engine.cli.convert.result import Converted
-from engine.cli.convert.twiml.convert import convert
+from cli.convert.context import Context, InvalidContext, context
+from cli.convert.result import Converted
+from cli.convert.twiml.convert import convert
 
 OWN = "https://example.com/ivr/start?lang=no"
 AT_HOME = Context(base_url=OWN)

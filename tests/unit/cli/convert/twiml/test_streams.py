@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from engine.cli.convert.context import Context
-from engine.cli.convert.twiml.convert import convert
+from cli.convert.context import Context
+from cli.convert.twiml.convert import convert
 from wire.tree import Limits, parse_action
 
 BOT = "wss://bot.example.com/call"

@@ -1,0 +1,193 @@
+"""`switchroom webhook`: the log of requests to an account's servers."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+from rich.table import Table
+
+from base.exit_status import ExitStatus
+from cli.command import resource_command
+from cli.errors import RpcError, Unreachable, UsageError, is_transient
+from cli.named_commands import with_example
+from cli.output import Column, OutputFlag, Row, Shown, rows_shown, shown, write_next
+from cli.resources import Resources
+
+AttemptId = Annotated[str, Parameter(help="Id of an attempt; see `switchroom webhook list`.")]
+Kind = Literal["action", "gather", "request", "callback"]
+CallFilter = Annotated[str, Parameter(help="Only attempts of this call.")]
+KindFilter = Annotated[Kind | None, Parameter(help="Only attempts of this kind.")]
+OutcomeFilter = Annotated[
+    Literal["succeeded", "failed"] | None, Parameter(help="Only attempts with this outcome.")
+]
+FailedFilter = Annotated[bool, Parameter(help="The same as --outcome failed.")]
+POLL_INTERVAL_S = 0.5
+UNREACHABLE_TIMEOUT_S = 60.0
+MAX_PAGE = 200
+_NONE = "no attempts; each appears a second or two after it was made"
+
+webhook = App(
+    name="webhook",
+    help=with_example("Show and repeat the requests to an account's servers.", "webhook tail"),
+)
+
+
+@webhook.command(name="list")
+@resource_command
+async def list_(  # noqa: PLR0913 - one for each option
+    resources: Resources,
+    *,
+    call: CallFilter = "",
+    kind: KindFilter = None,
+    outcome: OutcomeFilter = None,
+    failed: FailedFilter = False,
+    limit: Annotated[int, Parameter(help="Attempts at most.")] = 50,
+) -> Shown:
+    """List attempts to reach the account's servers, the latest first.
+
+    Example: switchroom webhook list --failed
+    """
+    rows: list[Row] = []
+    query = _filters(call, kind, outcome, failed=failed)
+    while len(rows) < limit:
+        page = await resources.request(
+            "GET", "webhook", query=query | {"limit": str(min(limit - len(rows), MAX_PAGE))}
+        )
+        rows += _attempts(page)
+        if not (following := _next(page)):
+            break
+        query |= {"cursor" if resources.is_rest else "before": following}
+    columns: tuple[Column, ...] = (
+        ("id", "id"),
+        ("time", _time),
+        ("kind", "kind"),
+        ("request", "requestId"),
+        ("try", "attempt"),
+        ("outcome", _outcome),
+        ("address", "url"),
+    )
+    return rows_shown(rows, columns, _NONE)
+
+
+@webhook.command(alias="get")
+@resource_command
+async def show(resources: Resources, attempt_id: AttemptId) -> Shown:
+    """Show an attempt with its request and its response.
+
+    Example: switchroom webhook show 1795262400000-0
+    """
+    return _shown(await resources.request("GET", "webhook", attempt_id))
+
+
+@webhook.command
+@resource_command
+async def retry(resources: Resources, attempt_id: AttemptId) -> Shown:
+    """Send the request of an attempt again, with its idempotency key; no call changes.
+
+    Exit status: 0 if it succeeded, 1 if it failed again.
+
+    Example: switchroom webhook retry 1795262400000-0
+    """
+    view = await resources.request("POST", "webhook", attempt_id, "retry")
+    has_failed = view.get("outcome") == "failed"
+    return _shown(view)._replace(status=ExitStatus.NEGATIVE if has_failed else ExitStatus.DONE)
+
+
+@webhook.command
+@resource_command
+async def tail(  # noqa: PLR0913 - one for each option
+    resources: Resources,
+    *,
+    call: CallFilter = "",
+    kind: KindFilter = None,
+    outcome: OutcomeFilter = None,
+    failed: FailedFilter = False,
+    output: OutputFlag = "table",
+) -> None:
+    """Print attempts as they are made, until Ctrl-C.
+
+    With --output json each is a line; with yaml, a document.
+
+    Example: switchroom webhook tail --failed
+    """
+    query = _filters(call, kind, outcome, failed=failed)
+    newest = _attempts(await resources.request("GET", "webhook", query={"limit": "1"}))
+    after, reached_s = newest[0]["id"] if newest else "0-0", time.monotonic()
+    while True:
+        try:
+            page = await resources.request("GET", "webhook", query=query | {"after": after})
+        except (Unreachable, RpcError) as error:
+            if not is_transient(error) or time.monotonic() - reached_s > UNREACHABLE_TIMEOUT_S:
+                raise
+            page = {}
+        else:
+            reached_s = time.monotonic()
+        for each in _attempts(page):
+            write_next(each, output, _line(each))
+        after = _next(page) or after
+        await asyncio.sleep(POLL_INTERVAL_S)
+
+
+def _filters(call: str, kind: Kind | None, outcome: str | None, *, failed: bool) -> dict[str, str]:
+    if failed and outcome == "succeeded":
+        raise UsageError("--failed and --outcome succeeded exclude each other")
+    found = {"callId": call, "kind": kind or "", "outcome": "failed" if failed else outcome or ""}
+    return {name: text for name, text in found.items() if text}
+
+
+def _attempts(page: Row) -> list[Row]:
+    """Return the rows of a page of the REST layer, or of an engine."""
+    return list(page.get("data", page.get("attempts", ())))
+
+
+def _next(page: Row) -> str:
+    return str(page.get("nextCursor") or page.get("next") or "")
+
+
+def _line(attempt: Row) -> str:
+    parts = (_time(attempt), attempt["id"], attempt["kind"], attempt["requestId"])
+    return " ".join((*parts, f"#{attempt['attempt']}", _outcome(attempt), attempt["url"]))
+
+
+def _shown(view: Row) -> Shown:
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("id", view["id"])
+    table.add_row("time", _time(view))
+    table.add_row("request", f"{view['requestId']}, attempt {view['attempt']} ({view['kind']})")
+    if view.get("callId"):
+        table.add_row("call", view["callId"])
+    if view.get("retryOf"):
+        table.add_row("retry of", view["retryOf"])
+    table.add_row("outcome", _outcome(view))
+    if view.get("detail"):
+        table.add_row("detail", view["detail"])
+    items: list[Any] = [table, f"\n> {view['method']} {view['url']}"]
+    items += _message(">", view["requestHeaders"], view["requestBody"])
+    items.append(f"\n< {view.get('status') or 'no response'}")
+    items += _message("<", view["responseHeaders"], view["responseBody"])
+    return shown(view, *items)
+
+
+def _message(mark: str, headers: Mapping[str, str], body: Row) -> list[str]:
+    lines = [f"{mark} {name}: {value}" for name, value in headers.items()]
+    text = body["text"] + (" …" if body.get("truncated") else "")
+    return [*lines, *([f"\n{text}"] if text else [])]
+
+
+def _outcome(attempt: Row) -> str:
+    status, took = attempt.get("status", 0), f"{attempt['tookMs']} ms"
+    where = ", to a listener" if attempt.get("toListener") else ""
+    result = attempt.get("reason") or str(status or "delivered")
+    return f"{result}, {took}{where}"
+
+
+def _time(attempt: Row) -> str:
+    if "time" in attempt:
+        return str(attempt["time"])
+    at = datetime.fromtimestamp(attempt["atMs"] / 1000, tz=UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

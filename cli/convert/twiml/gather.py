@@ -1,0 +1,114 @@
+"""TwiML's Gather: digits or speech, its prompts, and what follows without either."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from cli.convert.actions import FOREVER, MAX_REPEATS, MAX_WAIT_S, Action, verb
+from cli.convert.recognition import differs, spoken_language
+from cli.convert.remarks import Remarks
+from cli.convert.twiml import attributes
+from cli.convert.twiml.document import Element
+from cli.convert.twiml.prompts import PROMPTS, convert_prompt, own_prompt
+from cli.convert.twiml.recognition import (
+    SPEECH_INPUT,
+    speech_fields,
+    wanted_input,
+)
+
+SHORTEST_PAUSE_S = 0.1
+OWN_ADDRESS = "Twilio requests this document, whose address is --base-url"
+_DIGIT_INPUT = {"numDigits", "finishOnKey"}
+_KNOWN = {"timeout", "action", "input", "actionOnEmptyResult"} | _DIGIT_INPUT
+
+
+def gather(element: Element, follows: Action, remarks: Remarks) -> Action:
+    """Without input a document goes on; a gather does so by its `fallback`."""
+    collected = wanted_input(element, remarks)
+    hears_speech = "speech" in collected
+    _check_attributes(element, collected, remarks)
+    spoken = element.attributes.get("language", "").strip()
+    language = spoken_language(element, spoken, remarks) if hears_speech else ""
+    before, prompt, pause_s = _prompts(element, remarks, language if hears_speech else None)
+    wait_s = attributes.number(element, "timeout", 5, (0, MAX_WAIT_S), remarks)
+    data: dict[str, Any] = {"timeout": min(wait_s + pause_s, MAX_WAIT_S) * 1_000}
+    if "digits" in collected:
+        data |= _digit_fields(element, wait_s, remarks)
+    if hears_speech:
+        data |= speech_fields(element, collected, remarks)
+    data |= prompt | ({"language": language} if language else {})
+    if not requests_without_input(element):
+        data["fallback"] = _fallback(element, follows, remarks)
+    url = attributes.address(element, "action", remarks)
+    if not element.attributes.get("action"):
+        remarks.lose(element, f"has no action, which gets the input: {OWN_ADDRESS}")
+    result: Action = verb("gather", data, url)
+    if before:
+        remarks.note(element, "only its last prompt can be interrupted; keys before it are kept")
+    for each in reversed(before):
+        result = convert_prompt(each, result, remarks)
+    return result
+
+
+def requests_without_input(element: Element) -> bool:
+    """Return whether `action` is requested in any case."""
+    return element.attributes.get("actionOnEmptyResult", "").strip().lower() == "true"
+
+
+def _check_attributes(element: Element, collected: list[str], remarks: Remarks) -> None:
+    known, implied = _KNOWN | SPEECH_INPUT, {"bargeIn": "true"}
+    if "speech" in collected:
+        known, implied = known | {"bargeIn"}, {}
+    attributes.check_known(element, known, remarks, implied)
+    for kind, names in (("speech", SPEECH_INPUT), ("digits", _DIGIT_INPUT)):
+        for name in sorted(element.attributes.keys() & names) if kind not in collected else ():
+            remarks.note(element, f"{name} is left out: it belongs to {kind} as input")
+
+
+def _digit_fields(element: Element, wait_s: int, remarks: Remarks) -> dict[str, Any]:
+    data: dict[str, Any] = {"digitTimeout": wait_s * 1_000}
+    if "numDigits" in element.attributes:
+        data["maxDigits"] = attributes.number(element, "numDigits", 64, (1, 64), remarks)
+    if (key := attributes.terminator(element, "#", remarks)) != "#":
+        data["terminator"] = key
+    return data
+
+
+def _fallback(element: Element, follows: Action, remarks: Remarks) -> dict[str, Any]:
+    """Return what follows as a verb: a fallback is none as an address."""
+    if not isinstance(follows, str):
+        return follows or verb("hangup", {})
+    text = f"without input goes to {follows} after a pause of {SHORTEST_PAUSE_S} s"
+    remarks.note(element, text)
+    return verb("pause", {"length": SHORTEST_PAUSE_S}, follows)
+
+
+def _prompts(
+    element: Element, remarks: Remarks, language: str | None
+) -> tuple[list[Element], dict[str, Any], int]:
+    """Return the verbs before a gather, its own prompt, and the seconds of pauses after it.
+
+    `language` is the one that callers speak; a gather has one for both.
+    """
+    prompts = []
+    for each in element.children:
+        if each.name in PROMPTS:
+            prompts.append(each)
+        else:
+            remarks.lose(each, "in <Gather> is left out: only texts, audio and pauses can be in it")
+    pause_s = 0
+    while prompts and prompts[-1].name == "Pause":
+        pause_s += attributes.number(prompts.pop(), "length", 1, (0, MAX_WAIT_S), remarks)
+    if not prompts:
+        return [], {}, pause_s
+    *before, last = prompts
+    prompt = own_prompt(last, remarks)
+    if prompt.pop("ssml", False):
+        return prompts, {}, pause_s  # a gather has no SSML
+    if language is not None and differs(prompt.get("language", ""), language):
+        remarks.note(last, "is heard before the gather, whose language is the caller's")
+        return prompts, {}, pause_s
+    most = MAX_REPEATS if last.name == "Say" else FOREVER
+    if prompt and (loop := attributes.repeats(last, most, remarks)) > 1:
+        before.append(replace(last, attributes={**last.attributes, "loop": str(loop - 1)}))
+    return before, prompt, pause_s

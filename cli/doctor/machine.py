@@ -1,0 +1,80 @@
+"""Checks of this machine: media folder, speech synthesis, the engine's port."""
+
+import os
+import shutil
+from pathlib import Path
+
+import aiohttp
+
+from cli.client import Client
+from cli.doctor.result import Finding, failure, ok, warning
+from cli.errors import RpcError, Unreachable
+from wire.rpc import Slots
+
+
+def check_media_dir(folder: Path) -> Finding:
+    """Check that the engine can write or create its media folder."""
+    existing = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return ok("media", f"{folder} can be written")
+    text = f"{folder} can't be written" if existing == folder else f"{existing} can't be written"
+    return failure("media_folder", "media", text, "make it writable, or set SWITCHROOM_MEDIA_DIR")
+
+
+def check_espeak(path: str) -> Finding:
+    """Check for espeak-ng, which speaks languages other than English; `path` is the PATH."""
+    if found := shutil.which("espeak-ng", path=path):
+        return ok("speech", f"{found} speaks languages other than English")
+    text = "no espeak-ng: only English speech is available"
+    return warning("no_espeak", "speech", text, "apt-get install espeak-ng")
+
+
+async def check_engine(client: Client, slots: int) -> list[Finding]:
+    """Check that an engine answers on the RPC port, accepts the token, and has as many slots."""
+    try:
+        nodes = await client.nodes()
+        found = await client.request(Slots, "GET", "slots")
+    except RpcError as error:
+        return [_rejected(client.url, error)]
+    except Unreachable as error:
+        return [await _not_an_engine(client.url, str(error))]
+    findings = [ok("engine", f"answers at {client.url} and accepts the token")]
+    if found.slots != slots:
+        text = f"the cluster has {found.slots} slots per node, and not {slots}"
+        findings.append(
+            failure("slots_differ", "engine", text, f"set SWITCHROOM_SLOTS={found.slots}")
+        )
+    for node in nodes:
+        if not node.connected:
+            text = f"has no connection to {node.name}"
+            findings.append(
+                failure("node_not_connected", "engine", text, "see the lines of this node")
+            )
+    return findings
+
+
+def _rejected(url: str, error: RpcError) -> Finding:
+    if error.problem.code == "unauthenticated":
+        advice = "SWITCHROOM_RPC_TOKEN must be the token that the engine was started with"
+        return failure("unauthenticated", "engine", f"{url} rejects the token", advice)
+    return failure(error.problem.code, "engine", f"{url}: {error}", "see the engine's log")
+
+
+async def _not_an_engine(url: str, reason: str) -> Finding:
+    timeout = aiohttp.ClientTimeout(total=2)
+    try:
+        async with aiohttp.ClientSession(timeout=timeout) as http, http.get(url) as reply:
+            await reply.read()
+    except aiohttp.ClientConnectorError:
+        text = f"no engine at {url}; the port is free"
+        return warning(
+            "no_engine", "engine", text, "start it with `switchroom dev` or `switchroom engine`"
+        )
+    except (aiohttp.ClientError, TimeoutError):
+        pass
+    return failure(
+        "port_taken",
+        "engine",
+        reason,
+        "another program uses the port: stop it or set SWITCHROOM_RPC_PORT",
+    )

@@ -1,0 +1,114 @@
+"""A listener over REST: started, polled, its requests forwarded at once, and deleted at the end."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from base.tasks import cancel_all
+from cli.errors import RpcError, Unreachable
+from cli.listen.local_server import LocalServer
+from cli.rest_client import RestClient
+from wire.listeners import ListenerRequest, ListenerRequests, ListenerResponse
+
+PATH = ("voice", "listeners")
+FIRST = "0-0"
+WAIT_S = 5  # a connection that is lost without a trace is noticed so late
+FIRST_RETRY_S, LONGEST_RETRY_S = 0.5, 8.0
+DELETE_TIMEOUT_S = 3.0
+_TRANSIENT = {"no_engine", "store_down", "unavailable", "too_many_requests", "request_rate"}
+Show = Callable[[ListenerRequest, ListenerResponse, str], None]
+Say = Callable[[str], None]
+
+
+class ListenSession:
+    """Runs until it is cancelled, or until its listener is replaced or has reached its end."""
+
+    def __init__(
+        self,
+        rest: RestClient,
+        server: LocalServer,
+        subject: Mapping[str, str],
+        show: Show,
+        say: Say,
+    ) -> None:
+        self._rest = rest
+        self._server = server
+        self._subject = dict(subject)
+        self._show = show
+        self._say = say
+        self._listener = ""
+        self._after = FIRST
+        self._seen: set[str] = set()
+        self._forwards: set[asyncio.Task[None]] = set()
+
+    async def run(self, started: str) -> None:
+        """Start a listener, say so, and forward its requests; raises RpcError."""
+        await self._start()
+        try:
+            self._say(started)
+            while True:
+                await self._poll_with_retries()
+        finally:
+            await cancel_all(self._forwards)
+            with suppress(RpcError, Unreachable, TimeoutError):
+                async with asyncio.timeout(DELETE_TIMEOUT_S):
+                    await self._rest.send("DELETE", *PATH, self._listener)
+
+    async def _start(self) -> None:
+        made = await self._rest.request(dict[str, Any], "POST", *PATH, body=self._subject)
+        self._listener, self._after = str(made["id"]), FIRST
+
+    async def _poll_with_retries(self) -> None:
+        """Poll once; while the REST layer or its engines are away, again and again."""
+        wait_s = FIRST_RETRY_S
+        while True:
+            try:
+                await self._poll()
+            except Unreachable as error:
+                self._say(f"{error}; trying again")
+            except RpcError as error:
+                if error.problem.code == "unauthenticated":
+                    self._rest.forget_token()  # raises the same again if the key is revoked
+                    await self._poll()
+                elif error.problem.code == "not_found":  # the store lost it, or its lease is over
+                    self._say("the listener has ended; starting it again")
+                    await self._start()
+                elif error.problem.code not in _TRANSIENT:
+                    raise
+                else:
+                    self._say(f"{error}; trying again")
+            else:
+                return
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, LONGEST_RETRY_S)
+
+    async def _poll(self) -> None:
+        query = {"after": self._after, "wait": str(WAIT_S)}
+        path = (*PATH, self._listener, "requests")
+        found = await self._rest.request(ListenerRequests, "GET", *path, query=query)
+        self._after = found.after
+        for request in found.requests:
+            if request.id not in self._seen:
+                self._seen.add(request.id)
+                task = asyncio.get_running_loop().create_task(self._forward(request))
+                self._forwards.add(task)
+                task.add_done_callback(self._forwards.discard)
+
+    async def _forward(self, request: ListenerRequest) -> None:
+        response = await self._server.forward(request)
+        path = (*PATH, self._listener, "responses", request.id)
+        note = ""
+        try:
+            reply = await self._rest.send("POST", *path, body=msgspec.to_builtins(response))
+        except (RpcError, Unreachable) as error:
+            note = f"the response was not sent: {error}"
+        else:
+            if reply.status == HTTPStatus.CONFLICT:
+                note = "too late: the call has gone on"
+            elif reply.status >= HTTPStatus.BAD_REQUEST:
+                note = f"the response was rejected with {reply.status}"
+        self._show(request, response, note)
