@@ -165,6 +165,7 @@ class RecordingVoicemail(UnbridgedState, frozen=True, tag="recording"):
     reason: RecordReason | Literal[""] = ""  # why it ended, as soon as it is known
     request: str = ""  # that archives it, once it has ended
     ended_ms: int = 0
+    digits_from_ms: int = 0  # of its leg, until it ended
 
 
 class Pausing(UnbridgedState, frozen=True, tag="pausing"):

@@ -175,7 +175,7 @@ def digit_window(state: CallState, from_ms: int) -> int | None:
             return None if suspended else from_ms or since_ms or None
         case RecordingVoicemail(started_ms=started_ms, ended_ms=ended_ms):
             # The key that ended the recording may be reported after its end.
-            return started_ms if from_ms in {0, ended_ms} else from_ms
+            return (state.digits_from_ms if from_ms == ended_ms else from_ms) or started_ms
         case Detecting() | Playing() | Pausing() | AwaitingInstructions():
             return from_ms or None
         case Streaming(since_ms=since_ms):

@@ -91,10 +91,15 @@ def _stop(call: Call, state: RecordingVoicemail, reason: RecordReason, now: int)
 
 def _archive(call: Call, state: RecordingVoicemail, now: int) -> Step:
     call, command = call_recording.archive(call, (state.recording,))
-    call = drop_earlier(call, call.main, now)
+    leg = call.leg(call.main)
     state = replace(
-        state, request=command.request, ended_ms=now, deadline_ms=now + ARCHIVE_TIMEOUT_MS
+        state,
+        request=command.request,
+        ended_ms=now,
+        deadline_ms=now + ARCHIVE_TIMEOUT_MS,
+        digits_from_ms=leg.digits_from_ms if leg is not None else 0,
     )
+    call = drop_earlier(call, call.main, now)
     return replace(call, state=state), (command,)
 
 

@@ -264,6 +264,16 @@ def test_keys_on_hold_do_not_count_while_a_voicemail_is_archived() -> None:
     assert undelivered_digits(story.call, by_leg((key,)), story.now + 1_000) == ()
 
 
+def test_keys_on_hold_do_not_count_after_a_voicemail_either() -> None:
+    """Its end does not hide that the phone held the call before."""
+    story = recording_voicemail({"type": "gather"})
+    story.take(LegHeldByPhone(MAIN), 1_000)
+    key = ami_digit(ari_digit(story, "1", 500))
+    story.take(LegResumedByPhone(MAIN), 1_000)
+    end_voicemail(story)
+    assert undelivered_digits(story.call, by_leg((key,)), story.now + 1_000) == ()
+
+
 def test_a_screened_leg_confirms_in_an_outage() -> None:
     """Its digit counts as on the main leg."""
     story = screening_call(**CONFIRM)
