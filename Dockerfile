@@ -62,7 +62,8 @@ RUN tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir wheels .
 
 FROM build AS engine-packages
 RUN python3 -m venv --without-pip /opt/switchroom/.venv \
- && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r lock/engine.txt \
+ && python3 lock/program.py engine > packages.txt \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r packages.txt \
  && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
 
 
@@ -71,20 +72,23 @@ RUN python3 -m venv --without-pip /opt/switchroom/.venv \
 # of the image: the first start in a container compiles what it imports, for two seconds of a processor.
 FROM build AS api-packages
 RUN python3 -m venv --without-pip /opt/switchroom/.venv \
- && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-compile --require-hashes -r lock/api.txt \
+ && python3 lock/program.py api > packages.txt \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-compile --require-hashes -r packages.txt \
  && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-compile --no-deps wheels/*.whl \
  && find /opt/switchroom/.venv -name '*.so' -exec strip --strip-unneeded {} +
 
 
 FROM build AS streams-packages
 RUN python3 -m venv --without-pip /opt/switchroom/.venv \
- && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r lock/streams.txt \
+ && python3 lock/program.py streams > packages.txt \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r packages.txt \
  && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
 
 
 FROM build AS speech-packages
 RUN python3 -m venv --without-pip /opt/switchroom/.venv \
- && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r lock/speech.txt \
+ && python3 lock/program.py speech > packages.txt \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r packages.txt \
  && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
 
 

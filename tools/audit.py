@@ -14,7 +14,7 @@ from itertools import starmap
 from threading import Thread
 from typing import Any, NamedTuple
 
-from tools.lock import BUILD
+from tools.lock import ALL, BUILD
 from tools.sbom import locked, vendored
 
 ADVISORIES = "https://api.osv.dev/v1/querybatch"
@@ -79,7 +79,7 @@ def _answer(url: str, body: object, timeout_s: float) -> list[dict[str, Any]]:
 
 def main(arguments: Sequence[str], url: str = ADVISORIES, timeout_s: float = TIMEOUT_S) -> int:
     """Print the vulnerable packages; return the exit status."""
-    python = sorted({*locked("dev"), *locked(BUILD)})
+    python = sorted({*locked(ALL), *locked(BUILD)})
     packages = [
         *starmap(partial(Package, "PyPI"), python),
         *starmap(partial(Package, "npm"), vendored()),

@@ -13,7 +13,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from tools.lock import BUILD, EXTRAS, FOLDER, ROOT
+from lock.program import select
+from tools.lock import ALL, BUILD, EXTRAS, FOLDER, ROOT
 
 _PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)", re.MULTILINE)
 _VENDORED = ROOT / "api/console/static/vendored/vendored.toml"
@@ -22,11 +23,11 @@ _NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")  # of URLs, in RF
 
 
 def locked(name: str) -> list[tuple[str, str]]:
-    """Return name and version of each package in lock/NAME.txt.
+    """Return name and version of each package of a program, or of a file in lock/.
 
     A package may have a version for each version of Python.
     """
-    text = (FOLDER / f"{name}.txt").read_text()
+    text = select(name) if name in EXTRAS else (FOLDER / f"{name}.txt").read_text()
     return sorted((found[1], found[2]) for found in _PIN.finditer(text))
 
 
@@ -70,7 +71,7 @@ def _component(kind: str, name: str, version: str) -> dict[str, str]:
 
 def write_bills(folder: Path) -> None:
     """Write one file for each image."""
-    for name in (*EXTRAS, BUILD):
+    for name in (ALL, *EXTRAS, BUILD):
         path = folder / f"sbom-{name}.json"
         path.write_text(json.dumps(bill_of_materials(name), indent=2) + "\n")
         sys.stdout.write(f"{path.relative_to(ROOT)}\n")

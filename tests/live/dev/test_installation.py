@@ -16,11 +16,11 @@ from dev.lab.plan import Plan
 from dev.pbx.find import path_of_asterisk
 from dev.servers.ports import taken_ports
 from dev.servers.process import Process
+from lock.program import select
 from tests.harness.phones.audio import RATE_HZ, is_sound
 from tests.harness.until import until
 
 ROOT = Path(__file__).parents[3]
-LOCKED = ("host",)
 VALKEY = re.compile(r"^valkey(?:lite)?==.*?(?=^\w|\Z)", re.MULTILINE | re.DOTALL)
 MIN_SPEECH_MS = 1_000
 STEP = RATE_HZ // 10
@@ -77,7 +77,8 @@ def locked(folder: Path) -> list[str]:
     """Return files of the packages that a lab needs, in the versions of the clone."""
     found = VALKEY.findall((ROOT / "lock/dev.txt").read_text())
     (folder / "lab.txt").write_text("".join(found))
-    return [*(str(ROOT / f"lock/{name}.txt") for name in LOCKED), str(folder / "lab.txt")]
+    (folder / "host.txt").write_text(select("host"))
+    return [str(folder / "host.txt"), str(folder / "lab.txt")]
 
 
 async def test_a_call_to_an_installation(installation: Installation, port_base: int) -> None:

@@ -29,4 +29,4 @@ def test_its_image_has_its_packages_only() -> None:
     """From its own lock file."""
     text = (ROOT / "Dockerfile").read_text()
     assert "AS speech\n" in text
-    assert "--require-hashes -r lock/speech.txt" in text
+    assert "python3 lock/program.py speech >" in text

@@ -35,4 +35,4 @@ def test_its_image_has_its_packages_only() -> None:
     """From its own lock file."""
     text = (ROOT / "Dockerfile").read_text()
     assert "AS streams\n" in text
-    assert "--require-hashes -r lock/streams.txt" in text
+    assert "python3 lock/program.py streams >" in text
