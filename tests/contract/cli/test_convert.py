@@ -11,7 +11,7 @@ import pytest
 def run(
     file: Path | str, content: bytes = b"", options: tuple[str, ...] = (), kind: str = "twiml"
 ) -> subprocess.CompletedProcess[bytes]:
-    command = (sys.executable, "-m", "engine", "convert", kind, str(file), *options)
+    command = (sys.executable, "-m", "switchroom", "convert", kind, str(file), *options)
     return subprocess.run(command, input=content, capture_output=True, check=False)
 
 

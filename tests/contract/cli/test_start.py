@@ -48,7 +48,7 @@ def _without_servers(folder: Path) -> dict[str, str]:
 def test_a_command_starts_fast(tmp_path: Path) -> None:
     """The CPU time of a command is a fraction of a second: a small multiple of Python's own."""
     empty = min(_cpu_s(["-c", "pass"], tmp_path) for _ in range(ROUNDS))
-    command = ["-m", "engine", "flow", "list", "--url", "http://127.0.0.1:9"]
+    command = ["-m", "switchroom", "flow", "list", "--url", "http://127.0.0.1:9"]
     started = min(_cpu_s(command, tmp_path) for _ in range(ROUNDS))
     assert started / empty < MAX_RATIO
 

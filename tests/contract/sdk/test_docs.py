@@ -134,5 +134,5 @@ def test_the_commands_of_a_page_create_applications(page: str, tmp_path: Path) -
     assert commands
     for line in commands:
         _, *words = shlex.split(line)
-        run((sys.executable, "-m", "engine", *words), tmp_path, {"PYTHONPATH": str(ROOT)})
+        run((sys.executable, "-m", "switchroom", *words), tmp_path, {"PYTHONPATH": str(ROOT)})
         assert (tmp_path / words[1] / "README.md").exists()

@@ -94,7 +94,7 @@ def test_the_wheel_creates_applications(tmp_path: Path) -> None:
     wheel.extractall(site)
     packages = next(site.rglob("cli/main.py")).parents[1]
     for framework in get_args(Framework):
-        argv = (sys.executable, "-m", "engine", "new", "ivr", f"--{framework}", framework)
+        argv = (sys.executable, "-m", "switchroom", "new", "ivr", f"--{framework}", framework)
         env = {**os.environ, "PYTHONPATH": str(packages)}
         subprocess.run(argv, check=True, cwd=tmp_path, env=env)
         assert (tmp_path / framework / "README.md").exists()

@@ -20,7 +20,7 @@ SILENCE_MS = 300
 async def start(folder: Path, **settings: str) -> tuple[int | None, str]:
     """Run the program until it ends; return its status and its output."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "engine", "speech"),
+        *(sys.executable, "-m", "switchroom", "speech"),
         cwd=folder,
         env={"PATH": os.environ["PATH"], **settings},
         stdout=asyncio.subprocess.DEVNULL,

@@ -60,7 +60,7 @@ class ApiProcess(Server):
         }
 
     def command(self) -> Sequence[str]:
-        return (sys.executable, "-m", "engine", "api")
+        return (sys.executable, "-m", "switchroom", "api")
 
     def environment(self) -> Mapping[str, str]:
         return self._settings

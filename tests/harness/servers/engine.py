@@ -60,7 +60,7 @@ class Engine(Server):
         self._proxies = {proxy.target_port: proxy.port for proxy in proxies}
 
     def command(self) -> Sequence[str]:
-        return (sys.executable, "-m", "engine", "engine")
+        return (sys.executable, "-m", "switchroom", "engine")
 
     def environment(self) -> Mapping[str, str]:
         return {

@@ -27,7 +27,7 @@ class SpeechProcess(Server):
         }
 
     def command(self) -> Sequence[str]:
-        return (sys.executable, "-m", "engine", "speech")
+        return (sys.executable, "-m", "switchroom", "speech")
 
     def environment(self) -> Mapping[str, str]:
         return self._settings

@@ -142,7 +142,7 @@ async def test_nodes_are_monitored_over_ami(two: TwoNodes) -> None:
 def _switchroom(two: TwoNodes, folder: Path, *arguments: str) -> Process:
     """Start the `switchroom` command with its output in a file."""
     env = {"SWITCHROOM_RPC_TOKEN": two.engine.token, "PYTHONPATH": str(ROOT)}
-    argv = (sys.executable, "-m", "engine", *arguments, "--url", two.engine.url)
+    argv = (sys.executable, "-m", "switchroom", *arguments, "--url", two.engine.url)
     return Process.start(argv, log=folder / "printed", env=env, cwd=folder)
 
 
