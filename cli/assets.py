@@ -11,7 +11,7 @@ from cli.named_commands import with_example
 from cli.output import OutputFlag, rows_shown, shown, write_shown
 
 # The repository; in a wheel, the folder of the packages, to which pyproject.toml adds the files.
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[1]
 _UNWANTED = "__pycache__"
 
 

@@ -13,7 +13,7 @@ from cli.errors import UsageError
 
 Sample = Literal["ivr", "voicemail", "click-to-call", "survey", "after-hours"]
 Framework = Literal["fastapi", "flask", "express"]
-SDK = Path(__file__).parents[3] / "sdk"
+SDK = Path(__file__).parents[2] / "sdk"
 PYTHON, TYPESCRIPT = SDK / "python", SDK / "typescript"
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
