@@ -23,7 +23,6 @@ from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
 from api.auth.store import Credentials, KeyStore, KeyTerms, parse_key_id
 from api.auth.throttle import network_of
 from api.cdrs.ingest.consumer import EventConsumer, Transcription, consumer_name
-from api.common.background import background
 from api.common.errors import Conflict, InvalidRequest
 from api.config import Settings
 from api.db.migrate import migrate
@@ -31,8 +30,7 @@ from api.http.connection_limits import ConnectionLimits
 from api.http.header_limits import HeaderLimits
 from api.http.health import MetricsPage, create_health_app
 from api.http.phone_websockets import PhoneWebsocket, PhoneWebsockets
-from api.jobs.cleanup import clean_up
-from api.jobs.monitor import Monitor
+from api.jobs.housekeeping import Monitor, background, clean_up
 from api.jobs.worker import Worker
 from api.services import open_services
 from base.listen import BindFailed

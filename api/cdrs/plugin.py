@@ -19,8 +19,7 @@ from api.common.limited_slots import LimitedSlots
 from api.db.database import Database
 from api.engine_client import EngineClient
 from api.http.event_stream import ReaderLimit
-from api.jobs.artifact_writer import ArtifactWriter, ByteQuota
-from api.jobs.artifacts import ArtifactStore
+from api.jobs.artifacts import ArtifactStore, ArtifactWriter, ByteQuota
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
 from api.transcripts.store import TranscriptStore

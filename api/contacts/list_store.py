@@ -18,7 +18,7 @@ from api.contacts.search_keys import normalize
 from api.contacts.tables import files, imports, list_tags, lists
 from api.db.database import Store
 from api.db.page_bytes import fits_page, sized_page, text_size
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 
 Status = Literal["CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "COMPLETED", "FAILED"]
 _STATUSES = {"done": "COMPLETED", "failed": "FAILED"}  # by the state of the import's job

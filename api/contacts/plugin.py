@@ -26,8 +26,7 @@ from api.contacts.tags import service as tags_service
 from api.contacts.tags.service import TagService
 from api.contacts.tags.store import TagStore
 from api.db.database import Database
-from api.jobs.artifact_writer import ArtifactWriter
-from api.jobs.artifacts import ArtifactStore
+from api.jobs.artifacts import ArtifactStore, ArtifactWriter
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
 

@@ -10,7 +10,7 @@ from api.common.errors import Conflict
 from api.contacts.tables import files, imports, lists
 from api.db.database import Database
 from api.jobs.artifacts import job_parts
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 
 _LISTS, _CONTACTS = "SWITCHROOM_MAX_CONTACT_LISTS", "SWITCHROOM_MAX_CONTACTS"
 _BYTES, _CONTACT_BYTES = "SWITCHROOM_MAX_STORED_BYTES", "SWITCHROOM_MAX_CONTACT_BYTES"

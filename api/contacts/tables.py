@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from api.accounts.store import accounts
 from api.db.columns import Key, Millis, Text
 from api.db.database import metadata
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 
 lists = sa.Table(
     "contact_lists",

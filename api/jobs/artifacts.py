@@ -5,14 +5,16 @@ by, and an id.
 """
 
 from collections.abc import AsyncIterator
+from typing import Protocol
 
 import sqlalchemy as sa
 from msgspec import Struct
 
+from api.common.errors import Conflict
 from api.db.columns import Key, Millis
 from api.db.database import Store, metadata
-from api.jobs.store import LeaseLost
-from api.jobs.tables import jobs
+from api.jobs.store import Job, LeaseLost, jobs
+from api.jobs.worker import PermanentFailure
 
 RETENTION_MS = 7 * 86_400_000
 BATCH_PARTS = 20  # some MB: some ms, during which no other account writes to SQLite
@@ -114,3 +116,27 @@ class ArtifactStore(Store):
         failed = sa.select(jobs.c.id).where(jobs.c.state == "failed")
         is_useless = sa.or_(is_old, job_parts.c.job_id.in_(failed))
         await self._database.delete(job_parts, is_useless, BATCH_PARTS)
+
+
+class ByteQuota(Protocol):
+    async def check_bytes(self, account_id: str, more: int) -> None:
+        """Check that an account may store so many more bytes; raises Conflict."""
+
+
+class ArtifactWriter(Struct, frozen=True):
+    artifacts: ArtifactStore
+    quota: ByteQuota
+
+    async def add(
+        self, job: Job, progress: ArtifactProgress, rows: int, after: RowKey, body: bytes
+    ) -> ArtifactProgress:
+        """Store the next part; raises LeaseLost, or PermanentFailure beyond the quota.
+
+        The parts of a job that failed cannot be read: they are deleted, and no longer count.
+        """
+        try:
+            await self.quota.check_bytes(job.account_id, len(body))
+        except Conflict as error:
+            await self.artifacts.clear(job.id)
+            raise PermanentFailure(error.detail) from None
+        return await self.artifacts.add(job.id, progress, rows, after, body)

@@ -5,17 +5,34 @@ process dies, the lease expires and another process starts the job again, so job
 """
 
 import uuid
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, and_, func, insert, select, update
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    and_,
+    case,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
-from api.db.database import Database
+from api.common.errors import TooManyRequests
+from api.db.database import Database, metadata
 from api.db.page_bytes import fits_page, sized_page, text_size
-from api.jobs.fair_queue import next_turn
-from api.jobs.tables import UNFINISHED, State, jobs
+from base.limit import Limit
 from wire.decoding.printable import printable
 
 LEASE_MS = 15_000
@@ -24,6 +41,38 @@ RETRY_DELAY_MS = 2_000  # before the second attempt; doubled before each one aft
 MAX_ERROR_CHARS = 500
 CANCELLED = "cancelled"
 MAX_JOBS = 100  # of one account, waiting or running
+
+State = Literal["waiting", "running", "done", "failed"]
+UNFINISHED: tuple[State, ...] = ("waiting", "running")
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("account_id", ForeignKey("accounts.id"), nullable=False),
+    Column("kind", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("payload", JSON, nullable=False),
+    Column("result", JSON),
+    Column("error", String(512)),
+    Column("done", BigInteger, nullable=False),
+    Column("total", BigInteger),
+    Column("attempts", Integer, nullable=False),
+    Column("turn", BigInteger, nullable=False, server_default="0"),  # see _next_turn
+    Column("due_ms", BigInteger, nullable=False),  # while it runs: the end of its lease
+    Column("owner", String(64)),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("ended_ms", BigInteger),
+    Index("ix_jobs_state_due_ms", "state", "due_ms"),
+    Index("ix_jobs_account_id_kind", "account_id", "kind", "created_ms"),
+)
+
+RETRY_AFTER_S = 30
+MAX_KEPT: Annotated[
+    int, Limit("account", "429 `too_many_jobs`", "Background jobs that ended within 30 days.")
+] = 20_000
+# Only for PostgreSQL: SQLite has one writer. Not the account's row: others lock it before a list.
+_LOCK_ACCOUNT = text("SELECT pg_advisory_xact_lock(hashtextextended('jobs of ' || :account, 0))")
 
 
 class JobProgress(Struct, frozen=True, kw_only=True):
@@ -77,7 +126,7 @@ class JobStore:
         Raises TooManyRequests if the account has too many jobs, or too many of this kind.
         """
         limit = self._max_jobs if max_of_kind is None else max_of_kind
-        turn = await next_turn(connection, account_id, kind, self._max_jobs, limit)
+        turn = await _next_turn(connection, account_id, kind, self._max_jobs, limit)
         now_ms, job_id = self._now_ms(), uuid.uuid4().hex
         row = {
             "id": job_id,
@@ -221,3 +270,46 @@ def _held(job: Job) -> ColumnElement[bool]:
         jobs.c.owner == job.owner,
         jobs.c.attempts == job.attempts,
     )
+
+
+async def _next_turn(
+    connection: AsyncConnection, account_id: str, kind: str, max_jobs: int, max_of_kind: int
+) -> int:
+    """Return the turn of one more job; raises TooManyRequests if the account has too many.
+
+    Turns are a round-robin between accounts: a job's turn is one after its account's last, and not
+    before the current one. So an account with one job waits for at most one job of every other
+    account, and none waits for ever.
+
+    Until the transaction ends, no other transaction counts jobs of the account.
+    """
+    if connection.dialect.name == "postgresql":
+        await connection.execute(_LOCK_ACCOUNT, {"account": account_id})
+    is_own, is_same_kind = jobs.c.account_id == account_id, jobs.c.kind == kind
+    query = select(
+        func.count(case((is_own, 1))),
+        func.count(case((and_(is_own, is_same_kind), 1))),
+        func.max(case((and_(is_own, is_same_kind), jobs.c.turn))),
+        func.min(case((is_same_kind, jobs.c.turn))),
+    ).where(jobs.c.state.in_(UNFINISHED))
+    count, count_of_kind, last, current = (await connection.execute(query)).one()
+    kept = select(func.count()).select_from(jobs).where(is_own)
+    if (await connection.execute(kept)).scalar_one() >= MAX_KEPT:
+        raise TooManyRequests(
+            f"the account has started {MAX_KEPT:,} background jobs within 30 days",
+            "too_many_jobs",
+            retry_after_s=RETRY_AFTER_S,
+        )
+    if count >= max_jobs:
+        raise TooManyRequests(
+            f"{count} background jobs of the account are under way, and no more are taken"
+            " (SWITCHROOM_MAX_JOBS)",
+            "too_many_jobs",
+            retry_after_s=RETRY_AFTER_S,
+        )
+    if count_of_kind >= max_of_kind:
+        detail = (
+            f"{count_of_kind} background jobs of this kind are under way, and no more are taken"
+        )
+        raise TooManyRequests(detail, retry_after_s=RETRY_AFTER_S)
+    return int(current or 0) if last is None else int(last) + 1

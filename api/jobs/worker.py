@@ -11,13 +11,12 @@ import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
 from api.common.errors import ApiError
 from api.db.database import work_of
-from api.jobs.lease import run_with_lease
 from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
 from api.metrics import Metrics
 
@@ -25,6 +24,7 @@ log = structlog.get_logger()
 Progress = Callable[[int, int | None], Awaitable[None]]
 Handler = Callable[[Job, Progress], Awaitable[dict[str, Any]]]
 POLL_INTERVAL_S = 1.0
+T = TypeVar("T")
 
 
 class PermanentFailure(Exception):
@@ -121,3 +121,27 @@ class Worker:
 
     def _count(self, job: Job, outcome: str) -> None:
         self._metrics.jobs.labels(job.kind, outcome).inc()
+
+
+async def run_with_lease(
+    work: Awaitable[T], renew: Callable[[], Awaitable[None]], interval_s: float
+) -> T:
+    """Return the result of work; raises LeaseLost, and cancels the work, if `renew` does."""
+
+    async def renew_regularly() -> None:
+        while True:
+            await asyncio.sleep(interval_s)
+            with suppress(ApiError):  # the lease is kept if the database returns in time
+                await renew()
+
+    working = asyncio.ensure_future(work)
+    renewal = asyncio.create_task(renew_regularly())
+    try:
+        await asyncio.wait((working, renewal), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            renewal.result()  # raises: it ends in no other way
+        return working.result()
+    finally:
+        for task in (working, renewal):
+            task.cancel()
+        await asyncio.gather(working, renewal, return_exceptions=True)

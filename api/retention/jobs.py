@@ -10,7 +10,7 @@ from api.cdrs.exports.job import KIND as CALL_RECORDS
 from api.contacts.exports.job import KIND as CONTACTS
 from api.contacts.exports.store import delete_jobs
 from api.db.database import Database
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 from wire.erasure import NumberMatcher
 
 DOWNLOADS = (CALL_RECORDS, CONTACTS)

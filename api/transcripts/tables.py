@@ -39,7 +39,7 @@ transcripts = sa.Table(
     sa.Column("channels_done", sa.Integer, nullable=False),
     sa.Column("segments", sa.LargeBinary),  # of these channels
     sa.Column("attempts", sa.Integer, nullable=False),
-    sa.Column("turn", sa.BigInteger, nullable=False),  # as that of jobs: api/jobs/fair_queue.py
+    sa.Column("turn", sa.BigInteger, nullable=False),  # as that of jobs: api/jobs/store.py
     sa.Column("due_ms", Millis, nullable=False),  # while it runs: the end of its lease
     sa.Column("owner", Text(64)),
     sa.Column("created_ms", Millis, nullable=False),

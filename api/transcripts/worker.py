@@ -10,8 +10,8 @@ import structlog
 from api.accounts.store import Account, AccountStore
 from api.accounts.transcript_setting import TranscriptSetting
 from api.common.errors import ApiError, NotFound
-from api.jobs.lease import run_with_lease
 from api.jobs.store import LEASE_MS, LeaseLost
+from api.jobs.worker import run_with_lease
 from api.metrics import Metrics
 from api.transcripts.outcomes import AttemptFailed, Postponed, Untranscribable
 from api.transcripts.queue import MAX_ATTEMPTS, Claim, TranscriptQueue

@@ -22,7 +22,7 @@ from api.contacts.tags.service import KIND as TAGS
 from api.contacts.tags.service import MAX_SYNCHRONOUS, TagService
 from api.contacts.tags.store import TagStore
 from api.jobs.artifacts import job_parts
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 from api.jobs.worker import Worker
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import record, write_calls

@@ -16,8 +16,7 @@ from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import CdrRow
 from api.cdrs.store import CdrStore
 from api.cdrs.views import cdr_view
-from api.jobs.artifact_writer import ArtifactWriter
-from api.jobs.artifacts import ArtifactProgress, ArtifactStore
+from api.jobs.artifacts import ArtifactProgress, ArtifactStore, ArtifactWriter
 from api.jobs.store import Job
 from api.jobs.worker import Progress
 

@@ -18,8 +18,7 @@ from api.cdrs.store import CdrStore
 from api.common.errors import Conflict, NotFound
 from api.common.timestamps import format_ms
 from api.db.database import Database
-from api.jobs.artifact_writer import ByteQuota
-from api.jobs.artifacts import RETENTION_MS, ArtifactStore
+from api.jobs.artifacts import RETENTION_MS, ArtifactStore, ByteQuota
 from api.jobs.store import Job, JobStore
 from base.limit import Limit
 

@@ -21,8 +21,7 @@ from api.contacts.contacts.store import ContactStore
 from api.contacts.exports.email import ExportMailer
 from api.contacts.exports.writers import Workbook, contact_rows, header_row
 from api.contacts.list_store import ContactList, ListStore
-from api.jobs.artifact_writer import ArtifactWriter
-from api.jobs.artifacts import ArtifactProgress, ArtifactStore
+from api.jobs.artifacts import ArtifactProgress, ArtifactStore, ArtifactWriter
 from api.jobs.store import Job
 from api.jobs.worker import PermanentFailure, Progress
 

@@ -15,8 +15,7 @@ from api.contacts.ids import parse_id
 from api.contacts.list_store import ContactList, ListStore
 from api.db.database import Database
 from api.http.paging import Page
-from api.jobs.artifact_writer import ByteQuota
-from api.jobs.artifacts import RETENTION_MS, ArtifactStore
+from api.jobs.artifacts import RETENTION_MS, ArtifactStore, ByteQuota
 from api.jobs.store import Job, JobStore
 from base.limit import Limit
 from wire.decoding.errors import BadInput

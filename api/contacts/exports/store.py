@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.contacts.tables import imports, lists
 from api.db.database import Store, metadata
 from api.jobs.artifacts import job_parts
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 
 JOB_KEPT_MS = 30 * 86_400_000
 BATCH_JOBS = 500

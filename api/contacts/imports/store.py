@@ -11,8 +11,7 @@ from api.common.errors import Conflict
 from api.contacts.imports.reader.messages import Action, RejectedRow
 from api.contacts.tables import imports, rejects
 from api.db.database import Store
-from api.jobs.store import LeaseLost
-from api.jobs.tables import State, jobs
+from api.jobs.store import LeaseLost, State, jobs
 from base.limit import Limit
 
 PAGE_ROWS = 1_000

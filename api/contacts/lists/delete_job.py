@@ -7,8 +7,7 @@ import sqlalchemy as sa
 from api.contacts.exports.store import delete_downloads
 from api.contacts.tables import contact_tags, contacts, files, lists
 from api.db.database import Store
-from api.jobs.store import Job
-from api.jobs.tables import jobs
+from api.jobs.store import Job, jobs
 from api.jobs.worker import Progress
 
 KIND = "contacts-erase"

@@ -8,7 +8,7 @@ from api.contacts.imports.file_store import ListFile
 from api.contacts.imports.reader.messages import Action, Fields, Kind
 from api.contacts.imports.store import MAX_REJECTED_ROWS, Import
 from api.contacts.list_store import ContactList, Status
-from api.jobs.tables import State
+from api.jobs.store import State
 
 
 class UploadedFile(Struct, frozen=True, rename="camel"):

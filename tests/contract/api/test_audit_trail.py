@@ -10,9 +10,9 @@ from sqlalchemy.exc import DBAPIError
 
 from api.audit.entry_rate import AuditEntry
 from api.audit.trail import MAX_WAITING, AuditFilters, AuditTrail
-from api.common.background import background
 from api.common.clock import now_ms
 from api.db.database import Database
+from api.jobs.housekeeping import background
 from tests.harness.until import until
 
 ENTRY = AuditEntry("acme", 0, "key:1", "POST /x", "/x", "201")

@@ -8,7 +8,7 @@ import pytest
 from api.accounts.store import Account, AccountStore
 from api.common.errors import ServiceUnavailable
 from api.db.database import Database
-from api.jobs.monitor import Monitor
+from api.jobs.housekeeping import Monitor
 from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, RETRY_DELAY_MS, Job, JobStore, LeaseLost
 from api.jobs.worker import PermanentFailure, Progress, Worker
 from api.metrics import Metrics

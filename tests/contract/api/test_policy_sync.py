@@ -11,11 +11,11 @@ from sqlalchemy import delete
 from structlog.testing import capture_logs
 
 from api.accounts.store import Account, AccountStore
-from api.common.background import background
 from api.common.errors import Conflict, InvalidRequest, NotFound
 from api.dnc import tables
 from api.dnc.store import DncStore
 from api.engine_client import EngineClient
+from api.jobs.housekeeping import background
 from api.policy_sync.sync import PolicySync
 from tests.harness.api.rest import CUSTOMER, OTHERS, OURS, Rest
 from tests.harness.until import until

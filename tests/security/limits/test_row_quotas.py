@@ -20,8 +20,7 @@ from api.db.database import metadata
 from api.db.row_quota import COUNT_INTERVAL_MS
 from api.dnc.tokens import DncTokenStore
 from api.http.idempotency import RETENTION_MS
-from api.jobs.fair_queue import MAX_KEPT
-from api.jobs.tables import jobs
+from api.jobs.store import MAX_KEPT, jobs
 from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.manual_clock import ManualClock

@@ -11,7 +11,7 @@ import pytest
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import events_of, record, write_calls
 from tests.harness.api.databases import migrated_database

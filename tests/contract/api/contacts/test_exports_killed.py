@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from api.accounts.store import AccountStore
 from api.common.clock import now_ms
 from api.contacts.exports.job import PART_ROWS
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 from tests.contract.api.successors import Successors, run_successors
 from tests.harness.api.contacts.uploads import BASE, PHONES, sent_to
 from tests.harness.api.databases import migrated_database

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 from tests.harness.api.contacts.sheets import a_sheet
 from tests.harness.api.contacts.uploads import contacts, imported, rejected, rejected_upload, sent
 from tests.harness.api.databases import sqlite_url

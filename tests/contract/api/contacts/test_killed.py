@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from api.contacts.tables import contacts, rejects
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 from tests.contract.api.successors import Successors, run_successors
 from tests.harness.api.contacts.uploads import BASE, PHONES, sent_to
 from tests.harness.api.databases import migrated_database

@@ -22,8 +22,7 @@ from api.contacts.imports.uploads import UploadService
 from api.contacts.lists.schemas import ChangeData, ListQuery
 from api.contacts.tables import contact_tags, imports
 from api.contacts.tags.store import TagReplacementJob
-from api.jobs.store import MAX_ATTEMPTS, LeaseLost
-from api.jobs.tables import jobs
+from api.jobs.store import MAX_ATTEMPTS, LeaseLost, jobs
 from api.jobs.worker import PermanentFailure, Worker
 from api.services import Services
 from tests.contract.speech.workers import children

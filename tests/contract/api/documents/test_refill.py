@@ -10,9 +10,9 @@ import pytest
 from redis import Redis
 
 from api.accounts.store import Account
-from api.common.background import background
 from api.documents.plugin import DocumentSlice
 from api.documents.tables import collections, documents
+from api.jobs.housekeeping import background
 from engine.runtime.admission.inbound_routes import InboundRoutes
 from engine.store.redis.store import RedisStore
 from tests.harness.api.rest import OURS, Rest, run_rest, settings_for

@@ -5,9 +5,9 @@ import asyncio
 import msgspec
 from structlog.testing import capture_logs
 
-from api.common.background import background
 from api.documents.plugin import DocumentSlice, build
 from api.engine_client import EngineClient
+from api.jobs.housekeeping import background
 from tests.harness.api.rest import OURS, SECRET, Rest
 from tests.harness.until import until
 

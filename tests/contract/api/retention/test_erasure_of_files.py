@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 
 from api.contacts.erasure import ContactErasure
-from api.jobs.tables import jobs
+from api.jobs.store import jobs
 from api.jobs.worker import Worker
 from api.retention.erasure import Erasure
 from api.transcripts.segments import TranscriptSegment, pack

@@ -4,8 +4,7 @@ import asyncio
 
 from structlog.testing import capture_logs
 
-from api.common.background import background
-from api.jobs.cleanup import clean_up
+from api.jobs.housekeeping import background, clean_up
 from tests.harness.until import until
 
 
