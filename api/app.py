@@ -36,14 +36,12 @@ import api.voice.streams.routes
 import api.webhooks.routes
 from api.audit.requests import RequestAudit
 from api.auth.throttle import network_of
+from api.common.loop_shares import RequestCosts
 from api.console.routes import serve_console
 from api.http.body_limit import LimitedRoute
-from api.http.openapi.application import Application
-from api.http.pages.docs_page import serve_docs
-from api.http.pages.error_pages import serve_error_pages
-from api.http.pages.schema_pages import serve_schemas
+from api.http.openapi_document import Application
+from api.http.pages import serve_docs, serve_error_pages, serve_schemas
 from api.http.problems import register_error_handlers
-from api.http.request_costs import RequestCosts
 from api.http.request_middleware import RequestMiddleware
 from api.http.response_pace import ResponsePace
 from api.http.services import ServiceState

@@ -42,10 +42,9 @@ from api.auth.sessions import ConsoleSessions
 from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
 from api.callbacks.service import CallbackService
+from api.common.account_concurrency import AccountConcurrency, search_slots
 from api.common.clock import Clock, now_ms
-from api.common.limited_slots import search_slots
 from api.common.loop_shares import LoopShares
-from api.common.requests_in_flight import RequestsInFlight
 from api.common.token_buckets import Rate, TokenBuckets
 from api.config import Settings
 from api.contacts.quotas import ContactLimits, ContactQuotas
@@ -55,11 +54,11 @@ from api.dnc.service import DncService
 from api.dnc.store import DncStore
 from api.documents.cipher import DocumentCipher
 from api.documents.editor import DocumentEditor, deletion_limit
-from api.http.event_stream import ReaderLimit
+from api.http.event_stream import reader_limit
+from api.http.health import Readiness
 from api.http.idempotency import Idempotency
+from api.http.multipart import upload_limit
 from api.http.phone_websockets import PbxAddress, PhoneLimits, PhoneWebsockets
-from api.http.readiness import Readiness
-from api.http.upload_slots import UploadSlots
 from api.jobs.store import JobStore
 from api.metrics import Metrics
 from api.numbers.service import NumberService
@@ -87,9 +86,9 @@ class Services(Struct, frozen=True):
     authenticator: Authenticator
     sessions: ConsoleSessions
     request_rates: TokenBuckets
-    requests_in_flight: RequestsInFlight
+    requests_in_flight: AccountConcurrency
     loop_shares: LoopShares
-    upload_slots: UploadSlots
+    upload_slots: AccountConcurrency
     voice: VoiceService
     listeners: ListenerService
     idempotency: Idempotency
@@ -184,9 +183,13 @@ async def open_services(
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
             sessions=ConsoleSessions(secrets, clock),
             request_rates=TokenBuckets(requests, clock),
-            requests_in_flight=RequestsInFlight(settings.api_max_requests_of_account),
+            requests_in_flight=AccountConcurrency(
+                "too_many_requests",
+                "requests (SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT)",
+                of_account=settings.api_max_requests_of_account,
+            ),
             loop_shares=LoopShares(settings.api_loop_share),
-            upload_slots=UploadSlots(),
+            upload_slots=upload_limit(),
             listeners=ListenerService(engine, accounts),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(
@@ -219,7 +222,7 @@ async def open_services(
             ),
             numbers=api.numbers.plugin.build(database, engine, clock, settings.max_documents),
             recordings=api.recordings.plugin.build(database, engine, accounts, signer, transcripts),
-            webhooks=api.webhooks.service.WebhookLogService(engine, ReaderLimit()),
+            webhooks=api.webhooks.service.WebhookLogService(engine, reader_limit()),
             retention=api.retention.plugin.build(
                 database, engine, accounts, transcripts.store, clock
             ),

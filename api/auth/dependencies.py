@@ -14,10 +14,10 @@ from api.auth.sessions import CSRF_HEADER, ConsoleSessions
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Forbidden, TooManyRequests, Unauthenticated
 from api.common.loop_shares import RequestCost
+from api.common.token_buckets import rate_limit_headers
 from api.db.database import work_of
 from api.http.msgspec_adapter import note_call
-from api.http.openapi.operation import ANY_SCOPE
-from api.http.rate_limits import rate_limit_headers
+from api.http.openapi_operation import ANY_SCOPE
 from api.http.routes import ScopedSecurity
 
 
@@ -112,12 +112,7 @@ async def count_request(request: Request, account_id: str) -> None:
             "request_rate",
             retry_after_s=1,
         )
-    if not state.services.requests_in_flight.begin(account_id):
-        raise TooManyRequests(
-            "this account has too many requests at once (SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT)",
-            "too_many_requests",
-            retry_after_s=1,
-        )
+    state.services.requests_in_flight.begin(account_id)
     state.in_flight_of = account_id  # ended by RequestMiddleware
     await cost.wait_for_turn()
 

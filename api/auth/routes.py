@@ -8,7 +8,7 @@ from api.auth.dependencies import AuthenticatedUser, client_address, count_reque
 from api.auth.schemas import Caller, TokenRequest, TokenResponse
 from api.auth.service import Authenticator
 from api.auth.store import parse_key_id
-from api.http.openapi.operation import ANY_SCOPE
+from api.http.openapi_operation import ANY_SCOPE
 from api.http.routes import Body, Routes
 from api.http.services import service
 

@@ -14,11 +14,11 @@ from api.cdrs.live.stream import LiveEvents
 from api.cdrs.service import CdrService
 from api.cdrs.store import CdrStore
 from api.cdrs.views import SignUrl
+from api.common.account_concurrency import LimitedSlots
 from api.common.clock import Clock
-from api.common.limited_slots import LimitedSlots
 from api.db.database import Database
 from api.engine_client import EngineClient
-from api.http.event_stream import ReaderLimit
+from api.http.event_stream import reader_limit
 from api.jobs.artifacts import ArtifactStore, ArtifactWriter, ByteQuota
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
@@ -51,6 +51,6 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     return CdrSlice(
         records=CdrService(cdrs, cached, transcripts, sign_url, searches, now_ms),
         exports=ExportService(database, cdrs, cached, jobs, artifacts, quota),
-        live=LiveEvents(engine, EventIdCipher(secrets), ReaderLimit()),
+        live=LiveEvents(engine, EventIdCipher(secrets), reader_limit()),
         jobs={job.KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},
     )

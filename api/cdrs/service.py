@@ -21,10 +21,10 @@ from api.cdrs.schemas import (
 from api.cdrs.store import CdrStore
 from api.cdrs.today import TodayStats, today_stats
 from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
+from api.common.account_concurrency import LimitedSlots
 from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.common.limited_slots import LimitedSlots
-from api.common.pieces import in_pieces
+from api.http.paging import in_pieces
 from api.transcripts.store import States, TranscriptStore
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import canonical

@@ -15,9 +15,12 @@ from functools import partial
 from math import ceil, inf
 from typing import Annotated
 
+from starlette.types import ASGIApp, Receive, Scope, Send
+
 from api.common.bounded_dict import BoundedDict
 from api.common.errors import TooManyRequests
 from base.limit import Limit
+from base.loop_cost import CHARGE, metered
 
 BURST_S: Annotated[
     float,
@@ -199,3 +202,27 @@ class LoopShares:
         other_s = self._before_s if account_id == self._latest else self._latest_s
         is_alone = asyncio.get_running_loop().time() - other_s >= self._alone_after_s
         return max(1.0, self._share) if is_alone else self._share
+
+
+class RequestCosts:
+    """ASGI middleware, around all that is to be measured."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        cost = RequestCost()
+        scope.setdefault("state", {})["cost"] = cost
+        CHARGE.set(cost.add)
+        try:
+            await metered(_run(self._app, scope, receive, send), cost.add)
+        finally:
+            cost.end()
+
+
+async def _run(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Turn what an application returns into a coroutine."""
+    await app(scope, receive, send)

@@ -1,9 +1,13 @@
 """Rates of one process, by account: a burst, and an even rate after it."""
 
+from math import ceil
+
 from msgspec import Struct
 
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
+
+Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class Rate(Struct, frozen=True):
@@ -35,3 +39,13 @@ class TokenBuckets:
         """Return how full the bucket was when one was last taken."""
         _, left = self._buckets.get(key) or (0, self.rate.burst)
         return left
+
+
+def rate_limit_headers(rate: Rate, left: float) -> Headers:
+    """Return the limit, and what is left of it."""
+    refill_s = ceil(rate.burst / rate.per_s)
+    full_s = ceil((rate.burst - left) / rate.per_s)
+    return (
+        (b"ratelimit-policy", f'"requests";q={int(rate.burst)};w={refill_s}'.encode()),
+        (b"ratelimit", f'"requests";r={int(left)};t={full_s}'.encode()),
+    )

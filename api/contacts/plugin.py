@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
+from api.common.account_concurrency import LimitedSlots
 from api.common.clock import Clock
-from api.common.limited_slots import LimitedSlots
 from api.common.mail import MailServer
 from api.contacts.contacts.contact_events import ContactEvents
 from api.contacts.contacts.crm import Crm

@@ -1,16 +1,16 @@
 """Server-sent events: responses without an end, and how many of them there may be."""
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Annotated
 
 import structlog
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
-from api.common.errors import ApiError, ServiceUnavailable, TooManyRequests
+from api.common.account_concurrency import AccountConcurrency
+from api.common.errors import ApiError, ServiceUnavailable
 from base.limit import Limit
 
 MAX_READERS: Annotated[
@@ -32,25 +32,11 @@ Reauthenticate = Callable[[], Awaitable[object]]  # raises ApiError if the reade
 log = structlog.get_logger()
 
 
-class ReaderLimit:
-    """Counts the open streams: up to MAX_READERS of an account, and so many in all."""
-
-    def __init__(self, max_readers: int = MAX_ALL_READERS) -> None:
-        self._max_readers = max_readers
-        self._readers: Counter[str] = Counter()
-
-    @contextmanager
-    def admit(self, account_id: str) -> Iterator[None]:
-        """Count a stream while the context lasts; raises TooManyRequests, ServiceUnavailable."""
-        if self._readers[account_id] >= MAX_READERS:
-            raise TooManyRequests(f"{MAX_READERS} streams are open", retry_after_s=5)
-        if self._readers.total() >= self._max_readers:
-            raise ServiceUnavailable("too many event streams are open", retry_after_s=5)
-        self._readers[account_id] += 1
-        try:
-            yield
-        finally:
-            self._readers[account_id] -= 1
+def reader_limit(in_all: int = MAX_ALL_READERS) -> AccountConcurrency:
+    """Return what counts the open streams."""
+    return AccountConcurrency(
+        "too_many", "event streams", of_account=MAX_READERS, in_all=in_all, retry_after_s=5
+    )
 
 
 class EventStream(StreamingResponse):

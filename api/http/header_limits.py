@@ -7,10 +7,13 @@ as long as a large one, and uvicorn parses all that one read of the socket bring
 """
 
 import asyncio
+import struct
 import sys
 from collections.abc import Collection
+from fcntl import ioctl
 from http import HTTPStatus
-from typing import Annotated, Any
+from termios import TIOCOUTQ  # the bytes that a socket has not delivered (man 7 tcp, SIOCOUTQ)
+from typing import Annotated, Any, NamedTuple
 
 import httptools
 import msgspec
@@ -18,7 +21,6 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from api.http.connection_limits import ConnectionLimits
-from api.http.write_deadline import WRITE_TIMEOUT_S, WriteDeadline
 from base.limit import Limit
 from wire.error_codes.catalogue import code_of_status
 from wire.error_codes.problems import coded_problem
@@ -45,6 +47,8 @@ HEADER_TIMEOUT_S = 20.0
 CLOSE_AFTER_S = 1.0
 _HEAD_STATUS = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
 MIN_BODY_BYTES_PER_S = 1_024  # in each period of the timeout, until the body ends
+# As long as a reader of live events may take for one chunk (api/http/event_stream.py).
+WRITE_TIMEOUT_S = 30.0
 
 
 class _Exceeded(Exception):
@@ -79,7 +83,7 @@ class HeaderLimits(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     timeout_s = HEADER_TIMEOUT_S
     write_timeout_s = WRITE_TIMEOUT_S
-    _write_deadline: WriteDeadline
+    _write_deadline: "WriteDeadline"
     _pending_bytes = 0  # since the last complete head, or piece of a body
     _head_bytes = 0  # of complete fields
     _fields = 0
@@ -328,3 +332,52 @@ def _write_problem(transport: Any, status: HTTPStatus, code: str, detail: str) -
         "connection: close\r\n\r\n"
     )
     transport.write(head.encode() + body)
+
+
+class _Progress(NamedTuple):
+    responses: int
+    pending_bytes: int
+
+
+class WriteDeadline:
+    """Aborts a transport that delivers nothing of what it holds during a period of the timeout."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport, timeout_s: float
+    ) -> None:
+        self._loop = loop
+        self._transport = transport
+        self._timeout_s = timeout_s
+        self._timer: asyncio.TimerHandle | None = None
+        self._last = _Progress(0, 0)
+        self.responses = 0  # that have been written completely; each may add to what is held
+
+    def start(self) -> None:
+        """Begin to watch, unless it does."""
+        if self._timer is None:
+            self._start_period()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _start_period(self) -> None:
+        self._last = self._progress()
+        self._timer = self._loop.call_later(self._timeout_s, self._check)
+
+    def _check(self) -> None:
+        self._timer = None
+        if not self._transport.get_write_buffer_size():
+            return
+        now = self._progress()
+        if now.responses == self._last.responses and now.pending_bytes >= self._last.pending_bytes:
+            self._transport.abort()
+        else:
+            self._start_period()
+
+    def _progress(self) -> _Progress:
+        """Return the state; without the socket's bytes a slow reader would seem to read nothing."""
+        sent = ioctl(self._transport.get_extra_info("socket").fileno(), TIOCOUTQ, bytes(4))
+        in_socket = struct.unpack("i", sent)[0]
+        return _Progress(self.responses, self._transport.get_write_buffer_size() + in_socket)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.common.requests_in_flight import RequestsInFlight
+from api.common.account_concurrency import AccountConcurrency
 from api.db.database import work_of
 from api.http.problems import problem_response
 from api.metrics import Metrics
@@ -52,7 +52,7 @@ class RequestMiddleware:
     """The outermost layer; plain ASGI, because Starlette's base class costs a task per request."""
 
     def __init__(
-        self, app: ASGIApp, metrics: Metrics, audit: Audit, in_flight: RequestsInFlight
+        self, app: ASGIApp, metrics: Metrics, audit: Audit, in_flight: AccountConcurrency
     ) -> None:
         self._audit = audit
         self._in_flight = in_flight

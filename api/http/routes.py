@@ -41,8 +41,8 @@ from api.http.body_limit import BodySize, LimitedRoute
 from api.http.idempotency import IdempotencyKey, IdempotentRequest
 from api.http.msgspec_adapter import json_body, json_response
 from api.http.multipart import Form
-from api.http.openapi.operation import Options, document_operation
-from api.http.page_links import has_pages, link_to_next
+from api.http.openapi_operation import Options, document_operation
+from api.http.paging import has_pages, link_to_next
 from wire.decoding.errors import MAX_ERRORS, BadInput, raise_errors
 
 _TAGGED = b'{"type":"tagged",'

@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Struct
 from pydantic import SecretStr
 
+from api.common.account_concurrency import LimitedSlots
 from api.common.errors import InvalidRequest
-from api.common.limited_slots import LimitedSlots
 from api.messaging_platform.problems import PlatformUnavailable, to_error
 from api.messaging_platform.settings import MsgappSettings
 from base.limit import Limit

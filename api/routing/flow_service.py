@@ -4,7 +4,7 @@ import asyncio
 
 from msgspec import Raw, Struct
 
-from api.common.limited_slots import LimitedSlots
+from api.common.account_concurrency import LimitedSlots
 from api.common.timestamps import format_ms
 from api.documents.document import Document, FlowState, FlowVersionInfo, Kind
 from api.documents.editor import DocumentEditor

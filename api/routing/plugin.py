@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from api.accounts.store import AccountStore
-from api.common.limited_slots import LimitedSlots
+from api.common.account_concurrency import LimitedSlots
 from api.documents.editor import DocumentEditor
 from api.documents.flow_store import FlowStore
 from api.engine_client import EngineClient

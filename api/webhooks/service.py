@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 from starlette.responses import StreamingResponse
 
+from api.common.account_concurrency import AccountConcurrency
 from api.common.errors import ServiceUnavailable
 from api.engine_client import EngineClient, id_in_path
 from api.http.event_stream import (
@@ -16,7 +17,6 @@ from api.http.event_stream import (
     HEARTBEAT_S,
     RETRY_FRAME,
     EventStream,
-    ReaderLimit,
     Reauthenticate,
     is_authorized,
 )
@@ -36,7 +36,7 @@ BEFORE_ALL = "0-0"
 
 class WebhookLogService(Struct, frozen=True):
     engine: EngineClient
-    readers: ReaderLimit
+    readers: AccountConcurrency
 
     async def list(self, account_id: str, query: AttemptQuery) -> AttemptPage:
         """Return a page of attempts; raises InvalidRequest."""
@@ -58,7 +58,7 @@ class WebhookLogService(Struct, frozen=True):
     ) -> StreamingResponse:
         """Stream attempts from now on, or after a Last-Event-ID."""
         async with AsyncExitStack() as stack:
-            stack.enter_context(self.readers.admit(account_id))
+            stack.enter_context(self.readers.hold(account_id))
             after = last or await self._newest(account_id)
             chunks = self._follow(account_id, after, reauthenticate)
             return EventStream(chunks, stack.pop_all())

@@ -24,6 +24,8 @@ _PLACES: dict[str, tuple[tuple[str, int], ...]] = {
     "PreconditionFailed": (("api/", 1),),
     "TooManyRequests": (("api/", 1),),
     "ServiceUnavailable": (("api/", 1),),
+    "AccountConcurrency": (("api/", 0),),
+    "LimitedSlots": (("api/", 0),),
     "Rejection": (("engine/", 1),),
     "_missing": (("engine/", 0),),
     "_conflict": (("engine/", 0),),

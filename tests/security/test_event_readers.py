@@ -13,7 +13,7 @@ from api.cdrs.live.sse_filter import EventIdCipher
 from api.cdrs.live.stream import LiveEvents
 from api.common.errors import ServiceUnavailable
 from api.engine_client import open_client
-from api.http.event_stream import ReaderLimit
+from api.http.event_stream import reader_limit
 from engine.rpc.middleware.concurrency_limit import concurrency_limit
 from engine.rpc.problems import problem_response
 from tests.harness.until import until
@@ -81,7 +81,7 @@ async def test_the_next_engine_is_tried() -> None:
 async def test_all_readers_of_a_process_are_limited() -> None:
     """Whatever their accounts are."""
     async with engines(idle) as urls, open_client(urls, "token") as client:
-        live = LiveEvents(client, EventIdCipher("s" * 32), ReaderLimit(2))
+        live = LiveEvents(client, EventIdCipher("s" * 32), reader_limit(2))
         streams = [
             await live.stream(account, None, asyncio.Event().wait) for account in ("acme", "other")
         ]

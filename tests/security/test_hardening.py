@@ -15,7 +15,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from api.http.idempotency import IdempotentRequest
-from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
+from api.http.multipart import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
 from base.address_guard import AddressGuard, AddressRefused, guarded_session
 from engine.app.account_networks import address_guards
 from engine.media.clip import MediaError, MediaLimits
@@ -140,12 +140,12 @@ async def test_uploads_at_once_are_limited(served: Served) -> None:
     slow = SlowUpload()
     async with asyncio.TaskGroup() as group:
         held = [group.create_task(upload("acme", slow)) for _ in range(MAX_UPLOADS_OF_ACCOUNT)]
-        await until(lambda: slots.held == len(held))
+        await until(lambda: slots.total == len(held))
         assert await upload("acme", SlowUpload()) == (429, "too_many_uploads")
         held += [group.create_task(upload("other", slow)) for _ in range(MAX_UPLOADS - len(held))]
-        await until(lambda: slots.held == len(held))
+        await until(lambda: slots.total == len(held))
         await served.add("third")
         assert await upload("third", SlowUpload()) == (503, "unavailable")
         slow.ended.set()
     assert {task.result()[0] for task in held} == {400}  # the form lacks a name of the list
-    assert slots.held == 0
+    assert slots.total == 0

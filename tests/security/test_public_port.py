@@ -13,8 +13,7 @@ from api.app import create_app
 from api.config import Settings
 from api.engine_client import EngineClient
 from api.http.header_limits import MAX_HEADER_BYTES
-from api.http.health import CACHE_S, MetricsPage, create_health_app
-from api.http.readiness import Readiness
+from api.http.health import CACHE_S, MetricsPage, Readiness, create_health_app
 from api.services import open_services
 from dev.lab.plan import Plan
 from dev.lab.settings import ensure_settings

@@ -5,7 +5,7 @@ import pytest
 from api.auth.scopes import BUNDLES, OPERATIONS, SCOPES, Scope, resolve
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.console.pages import PAGES
-from api.http.openapi.operation import ANY_SCOPE
+from api.http.openapi_operation import ANY_SCOPE
 from tests.harness.api.operation_list import operations
 from tests.harness.api.rest import Rest
 

@@ -16,6 +16,7 @@ from starlette.responses import StreamingResponse
 
 from api.cdrs.live.shared_stream import SILENCE_S, SharedStream
 from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
+from api.common.account_concurrency import AccountConcurrency
 from api.common.errors import ApiError
 from api.engine_client import EngineClient
 from api.http.event_stream import (
@@ -23,7 +24,6 @@ from api.http.event_stream import (
     HEARTBEAT_S,
     RETRY_FRAME,
     EventStream,
-    ReaderLimit,
     Reauthenticate,
     is_authorized,
 )
@@ -34,7 +34,9 @@ CHECK_S = 1.0  # between two checks of a reader's key or token
 class LiveEvents:
     """Opens event streams."""
 
-    def __init__(self, engine: EngineClient, cipher: EventIdCipher, readers: ReaderLimit) -> None:
+    def __init__(
+        self, engine: EngineClient, cipher: EventIdCipher, readers: AccountConcurrency
+    ) -> None:
         self._engine = engine
         self._cipher = cipher
         self._readers = readers
@@ -50,7 +52,7 @@ class LiveEvents:
         position = b"" if last is None else self._cipher.decrypt(last).encode()
         authorized = partial(is_authorized, reauthenticate)
         async with AsyncExitStack() as stack:
-            stack.enter_context(self._readers.admit(account_id))
+            stack.enter_context(self._readers.hold(account_id))
             shared = await stack.enter_async_context(self._share(account_id))
             place = shared.place_after(position) if position else shared.end
             if place is None:

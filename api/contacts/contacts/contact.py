@@ -5,9 +5,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.pieces import in_pieces
 from api.contacts.tables import contact_tags, contacts
 from api.db.page_bytes import text_size
+from api.http.paging import in_pieces
 
 _BYTES_OF_TAG = 3  # its quotes and its comma
 COLUMNS = [column for column in contacts.c if not column.key.endswith("_key")]

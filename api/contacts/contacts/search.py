@@ -7,9 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
+from api.common.account_concurrency import LimitedSlots
 from api.common.errors import NotFound
-from api.common.limited_slots import LimitedSlots
-from api.common.pieces import in_pieces
 from api.contacts.contacts.crm import Crm
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.pages import Pages
@@ -26,6 +25,7 @@ from api.contacts.ids import parse_id
 from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
+from api.http.paging import in_pieces
 from wire.decoding.email_address import email_address
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import beginnings, e164, normalized

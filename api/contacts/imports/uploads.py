@@ -7,7 +7,7 @@ from typing import Annotated, BinaryIO
 from starlette.datastructures import UploadFile
 
 from api.accounts.cache import AccountCache
-from api.common.limited_slots import LimitedSlots
+from api.common.account_concurrency import LimitedSlots
 from api.contacts.imports import reader_client
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileHints, FileSummary, UnreadableFile

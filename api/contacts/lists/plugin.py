@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
+from api.common.account_concurrency import LimitedSlots
 from api.common.clock import Clock
-from api.common.limited_slots import LimitedSlots
 from api.contacts.imports import job
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.job import Importer

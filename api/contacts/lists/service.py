@@ -8,8 +8,8 @@ from msgspec import UNSET, Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.datastructures import UploadFile
 
+from api.common.account_concurrency import LimitedSlots
 from api.common.errors import Conflict, NotFound
-from api.common.limited_slots import LimitedSlots
 from api.contacts.exports.store import delete_downloads
 from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.mapping import check_mappings, likely_mappings

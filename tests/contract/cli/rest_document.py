@@ -5,7 +5,7 @@ from functools import cache
 from urllib.parse import parse_qsl, urlsplit
 
 from api.app import ROUTES
-from api.http.openapi.application import Application
+from api.http.openapi_document import Application
 
 Operations = tuple[tuple[str, re.Pattern[str], frozenset[str]], ...]
 

@@ -7,7 +7,7 @@ from starlette.routing import BaseRoute
 
 from api.app import create_routes
 from api.auth.dependencies import ScopeCheck
-from api.http.openapi.operation import ANY_SCOPE
+from api.http.openapi_operation import ANY_SCOPE
 
 
 class Operation(NamedTuple):

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from api.http.pages.docs_page import DOCUMENT
+from api.http.pages import DOCUMENT
 from tests.harness.api.operation_list import operations
 from tests.harness.api.rest import Rest
 from tools.docs.reference.openapi import rest_document

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.http.openapi.application import Application
+from api.http.openapi_document import Application
 from tools.docs.reference.openapi import DOCUMENTS
 from wire.openapi.document import operations
 from wire.openapi.enums import NAMES, name_enums

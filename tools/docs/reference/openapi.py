@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from api.app import ROUTES
-from api.http.openapi.application import Application
+from api.http.openapi_document import Application
 from engine.rpc.schemas import openapi_document
 
 

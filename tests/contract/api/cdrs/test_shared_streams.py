@@ -16,7 +16,7 @@ from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
 from api.cdrs.live.stream import LiveEvents
 from api.common.errors import Forbidden, ServiceUnavailable
 from api.engine_client import open_client
-from api.http.event_stream import RETRY_FRAME, EventStream, ReaderLimit
+from api.http.event_stream import RETRY_FRAME, EventStream, reader_limit
 from tests.harness.until import MAX_WAIT_S, until
 
 CIPHER = EventIdCipher(["s" * 32])
@@ -99,7 +99,7 @@ async def engine() -> AsyncIterator[tuple[Streams, LiveEvents]]:
     app = web.Application()
     app.add_routes([web.get("/rpc/v1/events", streams.serve)])
     async with TestServer(app) as server, open_client([str(server.make_url(""))], "t") as client:
-        yield streams, LiveEvents(client, CIPHER, ReaderLimit())
+        yield streams, LiveEvents(client, CIPHER, reader_limit())
         streams.end()
 
 

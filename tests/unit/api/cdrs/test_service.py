@@ -10,8 +10,8 @@ from api.auth.principal import Principal
 from api.cdrs.query.pages import CdrRow, CdrRows, Total
 from api.cdrs.schemas import CdrListQuery
 from api.cdrs.service import CdrService
-from api.common.limited_slots import search_slots
-from api.common.pieces import PIECE
+from api.common.account_concurrency import search_slots
+from api.http.paging import PIECE
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import record
 

@@ -4,10 +4,11 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from api.common.requests_in_flight import RequestsInFlight
+from api.common.account_concurrency import AccountConcurrency
 from api.http.request_middleware import RequestMiddleware
 from api.metrics import Metrics
 
+IN_FLIGHT = AccountConcurrency("too_many_requests", "requests", of_account=1)
 SESSION = "switchroom_session_http"
 QUOTED = '"' + r"\a" * 30_000 + '"'  # 8 s in a Python with CVE-2024-7592
 
@@ -36,7 +37,7 @@ async def cookies_of(header: str) -> dict[str, str]:
         "type": "http", "method": "GET", "path": "/", "query_string": b"",
         "headers": [(b"cookie", header.encode())],
     }  # fmt: skip
-    middleware = RequestMiddleware(app, Metrics(), NoAudit(), RequestsInFlight(1))
+    middleware = RequestMiddleware(app, Metrics(), NoAudit(), IN_FLIGHT)
     await middleware(scope, receive, send)
     return found
 

@@ -11,19 +11,19 @@ from starlette.types import Message
 
 from api.app import create_routes
 from api.auth.dependencies import ScopeCheck
+from api.common.account_concurrency import AccountConcurrency
 from api.common.errors import ServiceUnavailable, TooManyRequests
-from api.common.requests_in_flight import RequestsInFlight
 from api.http.body_limit import PUBLIC_BYTES, BodySize, LimitedRoute, PayloadTooLarge, of_request
-from api.http.event_stream import MAX_READERS, ReaderLimit
-from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT, UploadSlots
+from api.http.event_stream import MAX_READERS, reader_limit
+from api.http.multipart import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT, upload_limit
 from api.settings.limits import LimitSettings
 
 
 @pytest.mark.parametrize(
     ("hold", "of_account", "of_all"),
     [
-        (UploadSlots().hold, MAX_UPLOADS_OF_ACCOUNT, MAX_UPLOADS),
-        (ReaderLimit(MAX_READERS + 1).admit, MAX_READERS, MAX_READERS + 1),
+        (upload_limit().hold, MAX_UPLOADS_OF_ACCOUNT, MAX_UPLOADS),
+        (reader_limit(MAX_READERS + 1).hold, MAX_READERS, MAX_READERS + 1),
     ],
 )
 def test_what_an_account_may_hold(
@@ -47,11 +47,16 @@ def test_what_an_account_may_hold(
 
 def test_requests_in_flight() -> None:
     """An account that has too many affects no other."""
-    requests = RequestsInFlight(2)
-    assert [requests.begin("acme") for _ in range(3)] == [True, True, False]
-    assert requests.begin("other")
+    requests = AccountConcurrency("too_many_requests", "requests", of_account=2)
+    for _repetition in range(2):
+        requests.begin("acme")
+    with pytest.raises(TooManyRequests):
+        requests.begin("acme")
+    requests.begin("other")
     requests.end("acme")
-    assert [requests.begin("acme") for _ in range(2)] == [True, False]
+    requests.begin("acme")
+    with pytest.raises(TooManyRequests):
+        requests.begin("acme")
 
 
 def of_seven(_settings: LimitSettings) -> int:

@@ -7,7 +7,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from api.common.requests_in_flight import RequestsInFlight
+from api.common.account_concurrency import AccountConcurrency
 from api.http.request_middleware import RequestMiddleware
 from api.metrics import Metrics
 
@@ -63,7 +63,7 @@ class Scene:
             return {"type": "http.request", "body": b""}
 
         app: ASGIApp = self.app
-        in_flight = cast("RequestsInFlight", self.in_flight)
+        in_flight = cast("AccountConcurrency", self.in_flight)
         scope = {
             "type": "http", "method": "GET", "path": path, "query_string": query,
             "headers": [(b"x-request-id", request_id)], "client": ("192.0.2.1", 5),

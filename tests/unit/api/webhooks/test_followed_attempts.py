@@ -8,7 +8,7 @@ import msgspec
 
 from api.common.errors import ServiceUnavailable
 from api.engine_client import EngineClient
-from api.http.event_stream import ReaderLimit
+from api.http.event_stream import reader_limit
 from api.webhooks.schemas import MAX_LIMIT
 from api.webhooks.service import POLL_INTERVAL_S, WebhookLogService
 from tests.harness.virtual_time import virtual_time
@@ -51,7 +51,7 @@ async def test_only_a_full_page_is_followed_at_once() -> None:
     """There may be more of them then; otherwise the engine is asked again after a pause."""
     async with aiohttp.ClientSession() as http:
         engine = ScriptedEngine(http, MAX_LIMIT, MAX_LIMIT - 1, 1)
-        response = await WebhookLogService(engine, ReaderLimit()).stream("acme", "1-0", authorized)
+        response = await WebhookLogService(engine, reader_limit()).stream("acme", "1-0", authorized)
         assert response.media_type == "text/event-stream"
         assert len([chunk async for chunk in response.body_iterator]) == 4
     assert engine.requested_s == [0, 0, POLL_INTERVAL_S, 2 * POLL_INTERVAL_S]

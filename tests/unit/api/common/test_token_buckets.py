@@ -1,7 +1,6 @@
 """The headers that say how many requests are left."""
 
-from api.common.token_buckets import Rate, TokenBuckets
-from api.http.rate_limits import rate_limit_headers
+from api.common.token_buckets import Rate, TokenBuckets, rate_limit_headers
 
 
 def test_the_headers_say_what_is_left_and_when_all_is() -> None:

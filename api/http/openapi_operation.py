@@ -6,7 +6,7 @@ from typing import Any, Required, TypedDict
 from fastapi import Response
 
 from api.http.body_limit import BodySize
-from api.http.page_links import has_pages
+from api.http.paging import has_pages
 from wire.openapi.components import Components
 from wire.openapi.problems import problem_responses
 from wire.openapi.responses import success_response
@@ -20,7 +20,6 @@ _ETAG = {
     "description": "The version; with `If-Match` a change is made to this version only.",
     "schema": {"type": "string"},
 }
-
 _LINK = {
     "description": 'The next page, with `rel="next"` (RFC 8288); the last page has none.',
     "schema": {"type": "string"},

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from api.common.account_concurrency import LimitedSlots
 from api.common.errors import TooManyRequests
-from api.common.limited_slots import LimitedSlots
 from base.fair_slots import FairSlots
 
 

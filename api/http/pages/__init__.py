@@ -1,1 +1,0 @@
-"""Pages and documents of the product, the same for everybody."""
