@@ -8,7 +8,6 @@ from starlette.types import ASGIApp
 import api.account_pages.routes
 import api.agents.routes
 import api.audit.routes
-import api.auth.key_routes
 import api.auth.routes
 import api.callbacks.routes
 import api.cdrs.live.routes
@@ -50,7 +49,7 @@ from api.services import Services
 
 ROUTES = (
     api.auth.routes.routes,
-    api.auth.key_routes.routes,
+    api.auth.routes.key_routes,
     api.account_pages.routes.routes,
     api.voice.routes.routes,
     api.voice.sessions.transfer_routes.routes,

@@ -19,8 +19,8 @@ from api.accounts.cache import AccountCache
 from api.accounts.endpoints import EndpointStore
 from api.accounts.store import NEW_ACCOUNT, Account, AccountStore
 from api.app import create_app
-from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
-from api.auth.store import Credentials, KeyStore, KeyTerms, parse_key_id
+from api.auth.key_store import Credentials, KeyStore, KeyTerms, parse_key_id
+from api.auth.principal import BUNDLES, SCOPES, unknown_scopes
 from api.auth.throttle import network_of
 from api.cdrs.ingest.consumer import EventConsumer, Transcription, consumer_name
 from api.common.errors import Conflict, InvalidRequest

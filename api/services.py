@@ -37,9 +37,9 @@ from api.agents.service import AgentService
 from api.audit.entry_rate import EntryRate
 from api.audit.trail import AuditTrail
 from api.auth.key_service import KeyService
+from api.auth.key_store import KeyStore
 from api.auth.service import Authenticator
 from api.auth.sessions import ConsoleSessions
-from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
 from api.callbacks.service import CallbackService
 from api.common.account_concurrency import AccountConcurrency, search_slots

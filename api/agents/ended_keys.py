@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 
 import structlog
 
-from api.auth.store import KeyStore
+from api.auth.key_store import KeyStore
 from api.common.clock import Clock
 from api.documents.agent_store import AgentStore
 from api.http.phone_websockets import AccountKey

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from api.agents.ice_servers import IceServer, ice_servers
 from api.agents.phone_tickets import PhoneTickets
 from api.agents.schemas import decode_agent
+from api.auth.key_store import KeyStore
 from api.auth.principal import Principal
-from api.auth.store import KeyStore
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.clock import Clock
 from api.common.errors import (

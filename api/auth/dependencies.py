@@ -7,8 +7,7 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import APIKey, APIKeyIn
 from fastapi.security.base import SecurityBase
 
-from api.auth.principal import Principal
-from api.auth.scopes import Scope, is_scope
+from api.auth.principal import Principal, Scope, is_scope
 from api.auth.service import Authenticator
 from api.auth.sessions import CSRF_HEADER, ConsoleSessions
 from api.auth.throttle import NOT_AUTHENTICATED

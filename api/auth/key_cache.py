@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from api.auth.store import ApiKey
+from api.auth.key_store import ApiKey
 from api.auth.throttle import Throttle
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock

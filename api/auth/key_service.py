@@ -9,7 +9,9 @@ from ipaddress import ip_network
 
 from msgspec import Struct
 
-from api.auth.key_schemas import (
+from api.auth.key_store import ApiKey, KeyStore, KeyTerms, generate_credentials
+from api.auth.principal import BUNDLES, OPERATIONS, SCOPES, Principal, resolve, unknown_scopes
+from api.auth.schemas import (
     CreatedKey,
     KeyPage,
     KeyView,
@@ -18,9 +20,6 @@ from api.auth.key_schemas import (
     created_key,
     key_view,
 )
-from api.auth.principal import Principal
-from api.auth.scopes import BUNDLES, OPERATIONS, SCOPES, resolve, unknown_scopes
-from api.auth.store import ApiKey, KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock
 from api.common.errors import Forbidden, NotFound
 from api.common.timestamps import format_ms

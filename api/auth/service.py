@@ -4,7 +4,6 @@ A successful proof is cached for five minutes, the state of a key for two second
 works for at most two seconds more.
 """
 
-import asyncio
 import hashlib
 import re
 from ipaddress import ip_address, ip_network
@@ -12,11 +11,15 @@ from ipaddress import ip_address, ip_network
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.auth.hashing import hash_secret, is_old, verify_secret
 from api.auth.key_cache import KeyCache
-from api.auth.principal import Principal
-from api.auth.scopes import AGENT, OPERATIONS, resolve
-from api.auth.store import USE_INTERVAL_MS, ApiKey, KeyStore, parse_key_id
+from api.auth.key_store import (
+    USE_INTERVAL_MS,
+    ApiKey,
+    KeyStore,
+    parse_key_id,
+    verify_secret,
+)
+from api.auth.principal import AGENT, OPERATIONS, Principal, resolve
 from api.auth.throttle import NOT_AUTHENTICATED, Throttle
 from api.auth.tokens import AccessTokens
 from api.common.bounded_dict import BoundedDict
@@ -28,7 +31,6 @@ from wire.rpc import FieldError
 PROOF_CACHE_MS = 300_000
 # Another scheme, or a key with its secret: neither tokens nor keys have spaces or colons.
 _OTHER_FORM = re.compile(r"[\s:]|^(basic|bearer)$", re.IGNORECASE)
-MAX_OLD_HASHES = 2  # verified at once; each keeps one processor busy
 
 
 class _Claim(Struct, frozen=True):
@@ -50,7 +52,6 @@ class Authenticator:
         self._throttle = Throttle(now_ms)
         self._cache = KeyCache(keys.get, self._throttle, now_ms)
         self._proofs: BoundedDict[bytes, _Claim] = BoundedDict()
-        self._hashing = asyncio.Semaphore(MAX_OLD_HASHES)
 
     async def authenticate(self, header: str, address: str) -> Principal:
         """Return the caller; raises Unauthenticated."""
@@ -102,13 +103,10 @@ class Authenticator:
             key is None
             or not self._is_valid(key, address)
             or account_id not in {None, key.account_id}
-            or not await self._matches(api_key, key.key_hash)
-            or not await self._matches(api_secret, key.secret_hash)
+            or not verify_secret(api_key, key.key_hash)
+            or not verify_secret(api_secret, key.secret_hash)
         ):
             raise self._throttle.refuse(address)
-        if is_old(key.key_hash) or is_old(key.secret_hash):
-            hashes = {"key_hash": hash_secret(api_key), "secret_hash": hash_secret(api_secret)}
-            await self._keys.replace_hashes(key.id, **hashes)
         if key.agent_id and agent_id not in {None, key.agent_id}:
             raise BadInput("agentId", f"this key is agent {key.agent_id}'s")
         return key
@@ -125,18 +123,10 @@ class Authenticator:
             return _Claim(claims["key"], claims.get("agent"), claims["exp"] * 1_000)
         key_id = parse_key_id(presented) if self._accepts_keys else None
         key = await self._cache.get(key_id, address) if key_id else None
-        if key is None or not await self._matches(presented, key.key_hash):
+        if key is None or not verify_secret(presented, key.key_hash):
             self._throttle.record_failure(address)
             raise Unauthenticated(NOT_AUTHENTICATED, errors=self._errors_of_form(presented))
-        if is_old(key.key_hash):
-            await self._keys.replace_hashes(key.id, key_hash=hash_secret(presented))
         return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
-
-    async def _matches(self, secret: str, stored: str) -> bool:
-        if not is_old(stored):
-            return verify_secret(secret, stored)
-        async with self._hashing:
-            return await asyncio.to_thread(verify_secret, secret, stored)
 
     async def _record_use(self, key: ApiKey) -> None:
         now_ms = self._now_ms()

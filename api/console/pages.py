@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from api.auth.principal import Principal
-from api.auth.scopes import Scope
+from api.auth.principal import Principal, Scope
 
 
 class Page(Struct, frozen=True):

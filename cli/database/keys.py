@@ -7,10 +7,10 @@ import msgspec
 from cyclopts import App, Parameter, validators
 
 from api.accounts.store import AccountStore
-from api.auth.key_schemas import MAX_DAYS, MAX_OVERLAP_S, key_view
 from api.auth.key_service import DAY_MS
-from api.auth.scopes import BUNDLES, OPERATIONS
-from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import Credentials, KeyStore, KeyTerms, generate_credentials
+from api.auth.principal import BUNDLES, OPERATIONS
+from api.auth.schemas import MAX_DAYS, MAX_OVERLAP_S, key_view
 from api.common.clock import now_ms
 from cli.database.runtime import change_stores, fail, read_stores
 from cli.database.validators import AccountId, check_name, check_networks, check_scopes

@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from api.accounts.store import AccountStore
-from api.auth.store import KeyStore
+from api.auth.key_store import KeyStore
 from api.common.clock import now_ms
 from api.common.errors import NotFound
 from api.db.database import Database

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from api.accounts.store import AccountStore
-from api.auth.store import KeyStore
+from api.auth.key_store import KeyStore
 from api.common.errors import ApiError
 from api.config import Settings
 from base.exit_status import ExitStatus

@@ -8,7 +8,7 @@ import phonenumbers
 from cyclopts import Parameter
 
 from api.accounts.transcript_setting import TranscriptSetting
-from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
+from api.auth.principal import BUNDLES, SCOPES, unknown_scopes
 from cli.database.runtime import fail
 from wire.decoding import patterns
 from wire.decoding.email_address import email_address

@@ -10,7 +10,7 @@ import structlog
 
 from api.audit.entry_rate import AuditEntry
 from api.audit.trail import AuditTrail
-from api.auth.store import KeyStore, KeyTerms, generate_credentials, parse_key_id
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials, parse_key_id
 from api.db.database import Database
 from api.dnc.tokens import DncTokenStore
 from api.metrics import Metrics

@@ -1,20 +1,16 @@
 """API keys and tokens: networks, expiry, last use, secrets that rotate, guesses."""
 
 import asyncio
-import hashlib
-from base64 import b64encode
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import update
 
-from api.auth.store import (
+from api.auth.key_store import (
     USE_INTERVAL_MS,
     KeyStore,
     KeyTerms,
     generate_credentials,
-    keys,
     parse_key_id,
 )
 from api.auth.throttle import MAX_FAILURES
@@ -147,20 +143,6 @@ async def test_secrets_of_tokens_rotate(
         assert await status_with(rest, tokens.issue(key_id, "acme", None)) == status
 
 
-async def test_hashes_of_the_first_versions_are_replaced(rest: Rest) -> None:
-    """At the first use of the key; until then they are verified."""
-    given = rest.credentials["other"]
-    old = {"key_hash": _scrypt(given.api_key), "secret_hash": _scrypt(given.api_secret)}
-    await rest.services.database.execute(
-        update(keys).where(keys.c.account_id == "other").values(**old)
-    )
-    assert await rest.token_of("other", "other")
-    [stored] = await KeyStore(rest.services.database, rest.services.now_ms).all("other")
-    assert stored.key_hash.startswith("sha256$")
-    assert stored.secret_hash.startswith("sha256$")
-    assert await rest.token_of("other", "other")
-
-
 async def test_guesses_lock_nobody_out(rest: Rest) -> None:
     """Of 200 at once ten get 401, the others 429; valid keys of the same address work."""
     good = rest.credentials["acme"]
@@ -171,9 +153,3 @@ async def test_guesses_lock_nobody_out(rest: Rest) -> None:
     assert await rest.token_of("acme")
     assert await rest.token_of("1001")
     assert await status_with(rest, good.api_key) == 404
-
-
-def _scrypt(secret: str) -> str:
-    salt, cost = b"salt" * 4, 4
-    digest = hashlib.scrypt(secret.encode(), salt=salt, n=2**cost, r=8, p=1, dklen=32)
-    return f"scrypt${cost}${b64encode(salt).decode()}${b64encode(digest).decode()}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
 from api.common.recording_paths import recording_path
 from api.http.idempotency import IdempotentRequest
 from api.recordings.signed_urls import UrlSigner

@@ -2,8 +2,8 @@
 
 import pytest
 
-from api.auth.scopes import BUNDLES, OPERATIONS, SCOPES, Scope, resolve
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
+from api.auth.principal import BUNDLES, OPERATIONS, SCOPES, Scope, resolve
 from api.console.pages import PAGES
 from api.http.openapi_operation import ANY_SCOPE
 from tests.harness.api.operation_list import operations

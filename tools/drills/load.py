@@ -22,7 +22,7 @@ import aiohttp
 from msgspec import Struct
 
 from api.accounts.store import Account, AccountStore
-from api.auth.store import KeyStore, generate_credentials
+from api.auth.key_store import KeyStore, generate_credentials
 from api.common.clock import now_ms
 from api.db.database import Database
 from tests.harness.api.cdrs.lists import REQUIRED

@@ -5,7 +5,7 @@ import asyncio
 import jwt
 import pytest
 
-from api.auth.store import Credentials, KeyStore, generate_credentials, parse_key_id
+from api.auth.key_store import Credentials, KeyStore, generate_credentials, parse_key_id
 from api.auth.throttle import MAX_FAILURES
 from tests.harness.api.manual_clock import ManualClock
 from tests.harness.api.rest import SECRET, Rest, run_rest, settings_for

@@ -10,9 +10,9 @@ import pytest
 from api.app import create_app
 from api.audit.trail import AuditFilters
 from api.auth.key_cache import KEY_CACHE_MS
-from api.auth.scopes import BUNDLES, resolve
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials, parse_key_id
+from api.auth.principal import BUNDLES, resolve
 from api.auth.sessions import CSRF_HEADER, MAX_SESSION_S, RENEWED_AFTER_S, SESSION_S
-from api.auth.store import KeyStore, KeyTerms, generate_credentials, parse_key_id
 from api.console.pages import PAGES
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.manual_clock import ManualClock

@@ -8,7 +8,7 @@ from msgspec import Struct
 from switchroom_sdk import AsyncSwitchroom
 
 from api.accounts.store import Account
-from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import Credentials, KeyStore, KeyTerms, generate_credentials
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.serving import Served, serve_rest
 from tests.harness.rpc.scene import RpcScene

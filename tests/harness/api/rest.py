@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from api.accounts.store import Account
 from api.app import create_app
-from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.services import Services, open_services

@@ -10,7 +10,7 @@ import aiohttp
 
 from api.accounts.store import Account
 from api.app import create_app
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.http.header_limits import HeaderLimits

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from api.accounts.store import Account, AccountStore
-from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.common.clock import now_ms
 from api.db.database import Database
 from tests.harness.api.databases import sqlite_url

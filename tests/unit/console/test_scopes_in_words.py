@@ -2,7 +2,7 @@
 
 import re
 
-from api.auth.scopes import BUNDLES, SCOPES
+from api.auth.principal import BUNDLES, SCOPES
 from api.console.static_files import FOLDER
 
 SOURCE = (FOLDER / "account/scopes.js").read_text()

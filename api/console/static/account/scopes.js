@@ -1,5 +1,5 @@
 // @ts-check
-// What a key may do, in words: its scopes, and the bundles of them (api/auth/scopes.py).
+// What a key may do, in words: its scopes, and the bundles of them (api/auth/principal.py).
 
 /** @type {Record<string, string>} */
 export const BUNDLES = {

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 from pydantic.alias_generators import to_camel
 
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
 from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.rpc.scene import RpcScene
 

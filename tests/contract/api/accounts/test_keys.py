@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from api.auth.store import KeyStore, KeyTerms, generate_credentials, parse_key_id
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials, parse_key_id
 from api.common.errors import NotFound
 from api.http.idempotency import responses
 from tests.harness.api.databases import sqlite_url

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 
 from api.accounts.store import NEW_ACCOUNT, Account
-from api.auth.scopes import OPERATIONS, resolve
-from api.auth.store import generate_credentials, parse_key_id
+from api.auth.key_store import generate_credentials, parse_key_id
+from api.auth.principal import OPERATIONS, resolve
 from api.common.errors import InvalidRequest
 from api.config import Settings
 from api.serve import create_configured_account

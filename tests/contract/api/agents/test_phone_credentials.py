@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from sqlalchemy import delete, update
 
 from api.accounts.store import accounts
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
-from api.auth.store import keys as key_table
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import keys as key_table
 from api.common.timestamps import parse_ms
 from engine.runtime.agents.phone_credentials import MAX_LOGINS, CredentialStore, digests
 from engine.runtime.agents.phone_passwords import LOGIN_TIMEOUT_S

@@ -11,7 +11,7 @@ import aiohttp
 import msgspec
 import pytest
 
-from api.auth.store import parse_key_id
+from api.auth.key_store import parse_key_id
 from api.http.event_stream import MAX_READERS
 from tests.harness.api.cdrs.records import events_of, record
 from tests.harness.api.databases import sqlite_url

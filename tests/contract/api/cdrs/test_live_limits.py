@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from api.accounts.store import Account
-from api.auth.principal import Principal
-from api.auth.scopes import resolve
+from api.auth.principal import Principal, resolve
 from api.common.errors import TooManyRequests
 from api.db.database import DatabaseUnavailable
 from api.voice import plugin as voice

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
 from tests.harness.api.rest import Rest
 
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
 from api.voice.timeline import (
     EXCHANGES,
     INTERNAL_COMMANDS,

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from api.auth.hashing import hash_secret
-from api.auth.service import PROOF_CACHE_MS, Authenticator
-from api.auth.store import (
+from api.auth.key_store import (
     USE_INTERVAL_MS,
     ApiKey,
     KeyStore,
     generate_credentials,
+    hash_secret,
     parse_key_id,
 )
+from api.auth.service import PROOF_CACHE_MS, Authenticator
 from api.auth.tokens import AccessTokens
 from api.common.errors import Unauthenticated
 

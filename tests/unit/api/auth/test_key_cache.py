@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from api.auth.key_cache import KEY_CACHE_MS, KeyCache
-from api.auth.store import ApiKey
+from api.auth.key_store import ApiKey
 from api.auth.throttle import MAX_FAILURES, MAX_LOOKUPS, MAX_WAITING, Throttle
 from api.common.errors import ServiceUnavailable
 from api.db.database import work_of

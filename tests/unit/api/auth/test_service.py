@@ -1,15 +1,16 @@
 """Authentication units: hashes, tokens, throttle, caches."""
 
 import asyncio
-import hashlib
-from base64 import b64encode
-from collections.abc import Callable
 
 import jwt
 import pytest
 
-from api.auth.hashing import hash_secret, is_old, verify_secret
-from api.auth.store import generate_credentials, parse_key_id
+from api.auth.key_store import (
+    generate_credentials,
+    hash_secret,
+    parse_key_id,
+    verify_secret,
+)
 from api.auth.throttle import (
     MAX_FAILURES,
     MAX_LOOKUPS,
@@ -26,21 +27,12 @@ SECRET = "s" * 32
 NEVER_MS = 9_999_999_999
 
 
-def old_hash(secret: str) -> str:
-    """Return the scrypt hash that the first versions stored, of low cost."""
-    salt, cost = b"salt" * 4, 4
-    digest = hashlib.scrypt(secret.encode(), salt=salt, n=2**cost, r=8, p=1, dklen=32)
-    return f"scrypt${cost}${b64encode(salt).decode()}${b64encode(digest).decode()}"
-
-
-@pytest.mark.parametrize("make", [hash_secret, old_hash])
-def test_a_hash_knows_its_secret_only(make: Callable[[str], str]) -> None:
-    """Those of the first versions, too."""
-    stored = make("secret")
+def test_a_hash_knows_its_secret_only() -> None:
+    """It does not contain the secret."""
+    stored = hash_secret("secret")
     assert verify_secret("secret", stored)
     assert not verify_secret("Secret", stored)
     assert "secret" not in stored
-    assert is_old(stored) == (make is old_hash)
 
 
 def test_keys_reveal_only_their_id() -> None:

@@ -1,5 +1,7 @@
 """API keys in the database; keys and secrets are stored as hashes only."""
 
+import hashlib
+import hmac
 import re
 import secrets
 from collections.abc import Sequence
@@ -25,8 +27,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
-from api.auth.hashing import hash_secret
-from api.auth.scopes import AGENT, INTEGRATOR
+from api.auth.principal import AGENT, INTEGRATOR
 from api.common.clock import Clock
 from api.common.errors import Conflict, NotFound
 from api.db.database import Database, metadata
@@ -92,6 +93,8 @@ def parse_key_id(api_key: str) -> str | None:
 
 
 ENDED_KEPT_MS = 30 * 86_400_000
+
+
 MAX_ENDED_FACTOR: Annotated[
     int,
     Limit(
@@ -208,10 +211,6 @@ class KeyStore:
             update(keys).where(keys.c.id == key_id).values(last_used_ms=now_ms)
         )
 
-    async def replace_hashes(self, key_id: str, **hashes: str) -> None:
-        """Store hashes in the present form: `key_hash`, `secret_hash`."""
-        await self._database.execute(update(keys).where(keys.c.id == key_id).values(**hashes))
-
     async def rotate(  # noqa: PLR0913, PLR0917 - what a replacement may differ in
         self,
         account_id: str,
@@ -252,3 +251,13 @@ def _to_key(row: RowMapping) -> ApiKey:
 
 def _query() -> Any:
     return select(keys, accounts.c.is_active.label("is_account_active")).join(accounts)
+
+
+def hash_secret(secret: str) -> str:
+    """Hash a secret; one of 256 random bits cannot be guessed, so SHA-256 is enough."""
+    return f"sha256${hashlib.sha256(secret.encode()).hexdigest()}"
+
+
+def verify_secret(secret: str, stored: str) -> bool:
+    """Return whether a secret matches a hash."""
+    return hmac.compare_digest(hash_secret(secret), stored)
