@@ -24,12 +24,12 @@ from api.common.errors import (
     Unauthenticated,
 )
 from api.common.timestamps import format_ms
+from api.config import PhoneSettings
 from api.documents.agent_store import AgentStore
 from api.documents.document import Document
 from api.documents.editor import MAX_ATTEMPTS, DocumentEditor
 from api.engine_client import EngineClient, id_in_path
 from api.http.phone_websockets import PATH
-from api.settings.phones import PhoneSettings
 from wire.agents import DraftedPhone, LoginDraft, LoginNodes, phone_name
 
 USERNAME_BYTES, PASSWORD_BYTES = 9, 24

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.types import Message, Receive, Scope, Send
 
 from api.common.errors import ApiError
-from api.settings.limits import LimitSettings
+from api.config import LimitSettings
 from base.limit import Limit
 
 PUBLIC_BYTES: Annotated[

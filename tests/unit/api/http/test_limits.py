@@ -13,10 +13,10 @@ from api.app import create_routes
 from api.auth.dependencies import ScopeCheck
 from api.common.account_concurrency import AccountConcurrency
 from api.common.errors import ServiceUnavailable, TooManyRequests
+from api.config import LimitSettings
 from api.http.body_limit import PUBLIC_BYTES, BodySize, LimitedRoute, PayloadTooLarge, of_request
 from api.http.event_stream import MAX_READERS, reader_limit
 from api.http.multipart import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT, upload_limit
-from api.settings.limits import LimitSettings
 
 
 @pytest.mark.parametrize(

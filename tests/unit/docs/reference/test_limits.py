@@ -2,7 +2,7 @@
 
 import re
 
-from api.settings.limits import LimitSettings
+from api.config import LimitSettings
 from tests.harness.each import for_each
 from tools.docs.reference.limits import Row, rows
 from wire.error_codes.catalogue import CATALOGUE
