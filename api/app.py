@@ -33,7 +33,7 @@ import api.voice.sessions.conference_routes
 import api.voice.sessions.transfer_routes
 import api.voice.streams.routes
 import api.webhooks.routes
-from api.audit.requests import RequestAudit
+from api.audit.trail import RequestAudit
 from api.auth.throttle import network_of
 from api.common.loop_shares import RequestCosts
 from api.console.routes import serve_console

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from uvicorn.server import ServerState
 
 from api.accounts.cache import AccountCache
-from api.accounts.endpoints import EndpointStore
-from api.accounts.store import NEW_ACCOUNT, Account, AccountStore
+from api.accounts.store import NEW_ACCOUNT, Account, AccountStore, EndpointStore
 from api.app import create_app
 from api.auth.key_store import Credentials, KeyStore, KeyTerms, parse_key_id
 from api.auth.principal import BUNDLES, SCOPES, unknown_scopes

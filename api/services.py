@@ -27,15 +27,13 @@ import api.transcripts.recognizers
 import api.voice.plugin
 import api.webhooks.service
 from api.account_pages.service import AccountPages
-from api.accounts.endpoints import EndpointStore
-from api.accounts.store import AccountStore
+from api.accounts.store import AccountStore, EndpointStore
 from api.accounts.usage import UsageStore
 from api.agents.ended_keys import EndedKeys
 from api.agents.phone_login_service import PhoneLoginService
 from api.agents.phone_tickets import PhoneTickets
 from api.agents.service import AgentService
-from api.audit.entry_rate import EntryRate
-from api.audit.trail import AuditTrail
+from api.audit.trail import AuditTrail, EntryRate
 from api.auth.key_service import KeyService
 from api.auth.key_store import KeyStore
 from api.auth.service import Authenticator

@@ -9,8 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from api.accounts.store import MAX_KEPT_DAYS, Account
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import MAX_KEPT_DAYS, Account, TranscriptSetting
 from api.accounts.usage import Usage, plus
 from api.common.timestamps import format_ms
 from api.jobs.store import JobProgress

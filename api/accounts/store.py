@@ -1,10 +1,10 @@
-"""Accounts and their numbers in the database."""
+"""Accounts, their numbers and the endpoints of their phones in the database."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -24,15 +24,17 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.accounts.transcript_setting import TranscriptSetting
 from api.common.errors import Conflict, NotFound
 from api.db.database import Store, metadata
+from wire.base import Language
 from wire.decoding.errors import BadInput
 from wire.decoding.messages import decode_message
 from wire.dial_policy import MAX_CALLER_IDS, NumberType
 from wire.phone_numbers.e164 import region_of
-from wire.streams.recognizer import BUILT_IN, expected_recognizers
+from wire.streams.recognizer import BUILT_IN, MAX_HINT_LENGTH, RecognizerName, expected_recognizers
 
+MAX_TRANSCRIPT_HINTS = 100  # an account is read with each call that it makes
+_Hint = Annotated[str, Meta(min_length=1, max_length=MAX_HINT_LENGTH)]
 accounts = Table(
     "accounts",
     metadata,
@@ -67,9 +69,23 @@ numbers = Table(
     Column("created_ms", BigInteger, nullable=False),
     Index("numbers_by_account", "account_id", "number"),
 )
-
-
 _OLDEST_FIRST = (numbers.c.created_ms, numbers.c.number)
+endpoints = Table(
+    "endpoints",
+    metadata,
+    Column("endpoint", String(80), primary_key=True),
+    Column("account_id", ForeignKey("accounts.id"), nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Index("endpoints_by_account", "account_id", "endpoint"),
+)
+
+
+class TranscriptSetting(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Who transcribes an account's recordings; `hints` are names and words that are likely."""
+
+    recognizer: RecognizerName
+    language: Language = "en-US"
+    hints: Annotated[tuple[_Hint, ...], Meta(max_length=MAX_TRANSCRIPT_HINTS)] = ()
 
 
 class Account(Struct, frozen=True):
@@ -284,3 +300,40 @@ def _account(row: dict[str, Any]) -> Account:
             msgspec.json.encode(row["transcripts"]), TranscriptSetting
         )
     return Account(**row)
+
+
+class EndpointStore(Store):
+    """The endpoints of phones that operators have granted to accounts, each to one.
+
+    Others that an account may have are named after it (`wire.agents.account_of_endpoint`).
+    """
+
+    async def grant(self, account_id: str, endpoint: str) -> None:
+        """Grant an endpoint; raises Conflict if another account has it."""
+        row = {"endpoint": endpoint, "account_id": account_id, "created_ms": self._now_ms()}
+        try:
+            await self._database.execute(insert(endpoints).values(row))
+        except IntegrityError:
+            if await self.account_of(endpoint) != account_id:
+                raise Conflict(f"{endpoint} is granted to another account") from None
+
+    async def revoke(self, account_id: str, endpoint: str) -> None:
+        """Revoke a grant; raises NotFound."""
+        grant = (endpoints.c.endpoint == endpoint, endpoints.c.account_id == account_id)
+        if not await self._database.execute(delete(endpoints).where(*grant)):
+            raise NotFound(f"{endpoint} is not granted to {account_id}")
+
+    async def account_of(self, endpoint: str) -> str | None:
+        """Return the account that an endpoint is granted to; None: to none."""
+        query = select(endpoints.c.account_id).where(endpoints.c.endpoint == endpoint)
+        rows = await self._database.rows(query)
+        return next((account for (account,) in rows), None)
+
+    async def of_account(self, account_id: str) -> tuple[str, ...]:
+        """Return the endpoints that are granted to an account, in ascending order."""
+        query = (
+            select(endpoints.c.endpoint)
+            .where(endpoints.c.account_id == account_id)
+            .order_by(endpoints.c.endpoint)
+        )
+        return tuple([endpoint for (endpoint,) in await self._database.rows(query)])

@@ -7,8 +7,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from api.accounts.endpoints import EndpointStore
-from api.accounts.store import AccountStore
+from api.accounts.store import AccountStore, EndpointStore
 from api.agents.schemas import (
     MAX_WITH_PRESENCE,
     AgentPage,

@@ -10,19 +10,24 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
 import sqlalchemy as sa
 import structlog
 from msgspec import Struct, structs
+from msgspec.structs import replace
+from starlette.types import Scope
 
-from api.audit.entry_rate import AuditEntry, EntryRate
 from api.common.clock import Clock
 from api.common.errors import ApiError
+from api.common.token_buckets import Rate, TokenBuckets
 from api.db.columns import Key, Millis
 from api.db.database import Database, metadata
 from base.limit import Limit
 
+BURST_MINUTES = 10
+FOLD_MS = 60_000
+MAX_FOLDED = 10_000  # kinds of entries in a minute; of a further one, only the log says more
 MAX_SCANNED: Annotated[
     int,
     Limit("request", "a short page", "Rows of the audit trail that it reads."),
@@ -32,7 +37,6 @@ MAX_WAITING = 10_000  # beyond them the oldest are dropped, while the database i
 MAX_OBJECT_CHARS = 512
 MAX_ACCOUNT_CHARS = 64  # a mistyped account may be longer
 log = structlog.get_logger()
-
 entries = sa.Table(
     "audit",
     metadata,
@@ -49,10 +53,78 @@ entries = sa.Table(
     sa.Index("ix_audit_account_id_id", "account_id", "id"),
 )
 _SECRET = re.compile(r"\b(sw[dk]_[0-9a-f]+)_[A-Za-z0-9_-]+")
-
 # PostgreSQL stores no NUL; half of a surrogate pair, as of a command line that is no UTF-8, cannot
 # be encoded.
 _UNSTORABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+AUDITED_READS = (
+    "/srmain/recordings/files",
+    "/srmain/audit",
+    "/download",
+    "/media/recordings",
+    "/srmain/dnc/",  # changes the list: a link in a mail is a GET
+)
+UNAUDITED = (
+    "POST /srmain/voice/listeners/{id}/responses/{request}",  # one for each webhook
+    "PUT /console/session",  # by each page that stays open
+)
+DENIED = frozenset({401, 403, 429})
+
+
+class AuditEntry(Struct, frozen=True):
+    """One action: of a key (`key:ID`), a do-not-call token or an administrator (`user:NAME`)."""
+
+    account_id: str | None
+    at_ms: int
+    actor: str
+    action: str
+    object: str
+    outcome: str
+    agent_id: str | None = None
+    address: str = ""
+    request_id: str = ""
+
+
+class _Folded(Struct):
+    last: AuditEntry
+    count: int
+
+
+class EntryRate:
+    """The rate at which an account adds entries.
+
+    Rows are never deleted, so their number has to be limited. Of what exceeds the rate, there is
+    one entry a minute for each caller, action and outcome: the last one, with how many there were.
+    """
+
+    def __init__(self, per_min: int, now_ms: Clock) -> None:
+        self._buckets = TokenBuckets(Rate(per_min / 60, per_min * BURST_MINUTES), now_ms)
+        self._now_ms = now_ms
+        self._folded: dict[tuple[str | None, str, str, str], _Folded] = {}
+        self._since_ms = now_ms()
+
+    def admits(self, entry: AuditEntry) -> bool:
+        """Return whether an entry is within the rate; another one is counted."""
+        if entry.account_id is None or self._buckets.take(entry.account_id):
+            return True
+        kind = (entry.account_id, entry.actor, entry.action, entry.outcome)
+        folded = self._folded.get(kind)
+        if folded is not None:
+            folded.last, folded.count = entry, folded.count + 1
+        elif len(self._folded) < MAX_FOLDED:
+            self._folded[kind] = _Folded(entry, 1)
+        return False
+
+    def take_folded(self, *, at_end: bool = False) -> list[AuditEntry]:
+        """Return entries for what was counted, once a minute and at the end."""
+        now_ms = self._now_ms()
+        if not at_end and now_ms - self._since_ms < FOLD_MS:
+            return []
+        self._since_ms, taken = now_ms, self._folded
+        self._folded = {}
+        return [
+            replace(each.last, object=f"{each.count} entries, the last: {each.last.object}")
+            for each in taken.values()
+        ]
 
 
 def without_secrets(text: str) -> str:
@@ -216,3 +288,40 @@ def _conditions(filters: AuditFilters) -> list[sa.ColumnElement[bool]]:
     if filters.end_ms is not None:
         found.append(entries.c.at_ms < filters.end_ms)
     return found
+
+
+class RequestAudit:
+    """Adds requests to the audit trail; implements what `RequestMiddleware` needs."""
+
+    def __init__(self, trail: AuditTrail) -> None:
+        self._trail = trail
+
+    def add(self, scope: Scope, route: str, status: int, request_id: str) -> None:
+        """Add a request of a known account that changes, reads or may not see something.
+
+        Its object is the call that its body names, else its path, without a token.
+        """
+        state: dict[str, Any] = scope.get("state", {})
+        account_id = state.get("account_id")
+        is_read = scope["method"] in {"GET", "HEAD"}
+        action = f"{scope['method']} {route}"
+        is_relevant = (
+            (not is_read and action not in UNAUDITED)
+            or status in DENIED
+            or any(each in route for each in AUDITED_READS)
+        )
+        if account_id is None or not is_relevant:
+            return  # a stranger's failures are in the log only: they must not fill the database
+        self._trail.add(
+            AuditEntry(
+                account_id,
+                self._trail.now_ms(),
+                state.get("actor") or f"key:{state.get('key_id', '')}",
+                action[:128],
+                state.get("call_id") or without_secrets(scope["path"]),
+                str(status),
+                state.get("agent_id"),
+                (scope.get("client") or ("",))[0],
+                request_id,
+            )
+        )

@@ -8,8 +8,6 @@ from msgspec import Struct
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.backup.dump import dump_table
-from api.backup.load import TableLoader
 from api.backup.records import (
     Cost,
     End,
@@ -21,6 +19,7 @@ from api.backup.records import (
     TableStart,
 )
 from api.backup.sealing import COST, SealedWriter
+from api.backup.table_rows import TableLoader, dump_table
 from api.db.database import Database
 from api.db.migrate import known_migrations, lock_migrations, migration_of, upgrade
 

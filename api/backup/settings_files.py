@@ -1,11 +1,15 @@
-"""The settings of this machine as files: variables, `.env`, TOML, and others that are named.
+"""What a backup needs of this machine: its settings as files, and the passphrase.
+
+The settings are variables, `.env`, TOML, and other files that are named.
 
 Secrets are among them: the one that seals secrets in the database, the token of the engines.
 """
 
 import os
 import shlex
+import sys
 from collections.abc import Iterable, Mapping
+from getpass import getpass
 from pathlib import Path, PurePosixPath
 
 from api.backup.records import InvalidBackup, SettingsFile
@@ -64,3 +68,22 @@ def write_settings(files: Iterable[SettingsFile], folder: Path) -> list[Path]:
     except OSError as error:
         raise InvalidBackup(f"{error.filename or folder}: {error.strerror}") from None
     return written
+
+
+def find_passphrase(file: Path | None, environment: Mapping[str, str], *, is_new: bool) -> str:
+    """Return the passphrase; a new one is typed twice. Raises InvalidBackup."""
+    if file is not None:
+        try:
+            return file.read_text(encoding="utf-8").rstrip("\r\n")
+        except OSError as error:
+            raise InvalidBackup(f"--passphrase-file {file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise InvalidBackup(f"--passphrase-file {file}: expected text in UTF-8") from None
+    if found := environment.get(PASSPHRASE):
+        return found
+    if not sys.stdin.isatty():
+        raise InvalidBackup(f"a passphrase is needed: --passphrase-file, or {PASSPHRASE}")
+    typed = getpass("Passphrase of the backup: ")
+    if is_new and typed != getpass("The same again: "):
+        raise InvalidBackup("the passphrases differ")
+    return typed

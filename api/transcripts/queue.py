@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import TranscriptSetting
 from api.common.recording_paths import RecordingPath, path_of_url
 from api.db.database import INSERTS, Store
 from api.jobs.store import LEASE_MS, LeaseLost

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import TranscriptSetting
 from api.common.recording_paths import recording_path
 from api.engine_client import EngineClient
 from api.transcripts.queue import Claim, TranscriptQueue

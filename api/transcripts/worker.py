@@ -7,8 +7,7 @@ from contextlib import suppress
 
 import structlog
 
-from api.accounts.store import Account, AccountStore
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import Account, AccountStore, TranscriptSetting
 from api.common.errors import ApiError, NotFound
 from api.jobs.store import LEASE_MS, LeaseLost
 from api.jobs.worker import run_with_lease

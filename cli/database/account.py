@@ -6,8 +6,7 @@ import msgspec
 from cyclopts import Parameter
 from pydantic.alias_generators import to_camel
 
-from api.accounts.store import NEW_ACCOUNT, Account, AccountStore
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import NEW_ACCOUNT, Account, AccountStore, TranscriptSetting
 from api.auth.key_store import KeyStore
 from cli.database.account_limits import AccountLimits, leg_limits, retention, with_limits
 from cli.database.runtime import change_stores, read_stores

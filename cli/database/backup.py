@@ -11,7 +11,6 @@ from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
 
-from api.backup.passphrase import find_passphrase
 from api.backup.records import Header, InvalidBackup, Record, SettingsFile
 from api.backup.sealing import read_header, read_records
 from api.backup.service import (
@@ -21,7 +20,7 @@ from api.backup.service import (
     restore_backup,
     write_backup,
 )
-from api.backup.settings_files import FILE_MODE, collect_settings, write_settings
+from api.backup.settings_files import FILE_MODE, collect_settings, find_passphrase, write_settings
 from api.common.clock import now_ms
 from api.common.errors import ApiError
 from api.common.timestamps import format_ms

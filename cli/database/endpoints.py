@@ -5,8 +5,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from api.accounts.endpoints import EndpointStore
-from api.accounts.store import AccountStore
+from api.accounts.store import AccountStore, EndpointStore
 from api.common.clock import now_ms
 from api.db.database import Database
 from cli.database.runtime import change_database, fail, read_database

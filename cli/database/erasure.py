@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from api.audit.entry_rate import AuditEntry
+from api.audit.trail import AuditEntry
 from api.common.errors import ApiError
 from api.config import Settings
 from api.db.migrate import migrate

@@ -7,8 +7,7 @@ from getpass import getuser
 from typing import NoReturn, TypeVar
 
 from api.accounts.store import AccountStore
-from api.audit.entry_rate import AuditEntry
-from api.audit.trail import AuditTrail, without_secrets
+from api.audit.trail import AuditEntry, AuditTrail, without_secrets
 from api.auth.key_store import KeyStore
 from api.common.clock import now_ms
 from api.common.errors import ApiError

@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 import phonenumbers
 from cyclopts import Parameter
 
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import TranscriptSetting
 from api.auth.principal import BUNDLES, SCOPES, unknown_scopes
 from cli.database.runtime import fail
 from wire.decoding import patterns

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import structlog
 
-from api.audit.entry_rate import AuditEntry
-from api.audit.trail import AuditTrail
+from api.audit.trail import AuditEntry, AuditTrail
 from api.auth.key_store import KeyStore, KeyTerms, generate_credentials, parse_key_id
 from api.db.database import Database
 from api.dnc.tokens import DncTokenStore

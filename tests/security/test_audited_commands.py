@@ -9,8 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from api.accounts.store import Account, AccountStore
-from api.audit.entry_rate import AuditEntry
-from api.audit.trail import entries
+from api.audit.trail import AuditEntry, entries
 from cli.commands.account import account as app
 from cli.database.commands import COMMANDS
 from tests.harness.api.cli import switchroom

@@ -8,8 +8,7 @@ from msgspec import structs
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from api.audit.entry_rate import AuditEntry
-from api.audit.trail import MAX_WAITING, AuditFilters, AuditTrail
+from api.audit.trail import MAX_WAITING, AuditEntry, AuditFilters, AuditTrail
 from api.common.clock import now_ms
 from api.db.database import Database
 from api.jobs.housekeeping import background

@@ -8,8 +8,7 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from api.audit.entry_rate import FOLD_MS, AuditEntry, EntryRate
-from api.audit.trail import AuditFilters, AuditTrail
+from api.audit.trail import FOLD_MS, AuditEntry, AuditFilters, AuditTrail, EntryRate
 from api.auth.key_store import ENDED_KEPT_MS, MAX_ENDED_FACTOR, KeyStore, generate_credentials
 from api.common.errors import Conflict
 from api.contacts.contacts.contact_events import events

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from aiohttp.test_utils import make_mocked_request
 from msgspec.structs import replace
 
-from api.audit.entry_rate import AuditEntry
+from api.audit.trail import AuditEntry
 from api.cdrs.removal import (
     FIRST_EVENT,
     CdrRemoval,

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from api.accounts.cache import AccountCache
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import TranscriptSetting
 from api.cdrs.ingest.consumer import EventConsumer, Transcription
 from api.transcripts.tables import is_unfinished, transcripts
 from tests.harness.api.cdrs.records import events_of, record

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from msgspec.structs import replace
 
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import TranscriptSetting
 from api.transcripts.queue import MAX_ATTEMPTS, MAX_WAIT_MS
 from api.transcripts.recognizer_stream import StreamTimeouts
 from api.transcripts.recognizers import Recognizers

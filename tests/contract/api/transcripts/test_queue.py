@@ -5,7 +5,7 @@ import asyncio
 import pytest
 import sqlalchemy as sa
 
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import TranscriptSetting
 from api.jobs.store import LEASE_MS, LeaseLost
 from api.transcripts.queue import ARCHIVE_DELAY_MS, MAX_ATTEMPTS, MAX_WAIT_MS, RETRY_DELAY_MS, Claim
 from api.transcripts.segments import TranscriptSegment

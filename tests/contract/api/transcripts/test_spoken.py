@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import TranscriptSetting
 from tests.contract.api.transcripts.scene import path_of, recorded, transcript_scene_with, wav
 from tests.contract.speech.voices import Voices, open_voices, silence
 from tests.harness.api.databases import sqlite_url

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.accounts.transcript_setting import TranscriptSetting
+from api.accounts.store import TranscriptSetting
 from api.retention.expiry import DAY_MS
 from tests.contract.api.transcripts.scene import DAY, FILES, TranscriptScene, path_of, recorded, wav
 from tests.harness.api.cdrs.lists import REQUIRED

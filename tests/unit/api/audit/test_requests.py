@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from api.audit.entry_rate import AuditEntry
-from api.audit.requests import RequestAudit
-from api.audit.trail import AuditTrail
+from api.audit.trail import AuditEntry, AuditTrail, RequestAudit
 
 CALL = "/srmain/voice/call"
 KEY = {"account_id": "acme", "key_id": "1"}
