@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.cdrs.ingest.row_mapping import participant_numbers
 from api.cdrs.query.queries import Position
 from api.cdrs.tables import agents, bodies, cdrs, clients, digits, events, numbers
+from api.db.columns import text_columns
 from api.db.database import Database
-from api.db.text_columns import text_columns
 from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord
 

@@ -11,8 +11,8 @@ from api.common.csv_injection import decode_escaped_csv
 from api.contacts.list_store import adjust_contact_count
 from api.contacts.tables import contact_tags, contacts, files, imports, list_tags, lists, rejects
 from api.contacts.tags.store import TagReplacementJob, TagStore
+from api.db.columns import text_columns
 from api.db.database import Database
-from api.db.text_columns import text_columns
 from wire.erasure import NumberMatcher
 
 PAGE_SIZE = 1_000

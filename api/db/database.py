@@ -10,8 +10,8 @@ have read before, one could never continue
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from api.common.clock import Clock
 from api.common.errors import ServiceUnavailable
-from api.db.connection_use import ConnectionUse
 from base.fair_slots import FairSlots
 from base.limit import Limit
 
@@ -308,3 +307,48 @@ def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     elif options.get("snapshot"):  # the driver itself begins none before a SELECT
         connection.exec_driver_sql("BEGIN")
+
+
+class ConnectionUse:
+    """The connections in use: one of each task, and a wait until none is.
+
+    A task that holds a connection and waits for another one would wait for its account's turn, or
+    for tasks that do the same; the transaction that it has begun would hold up all others.
+    """
+
+    def __init__(self) -> None:
+        self._unused = asyncio.Event()
+        self._unused.set()
+        self._tasks: set[asyncio.Task[object] | None] = set()
+
+    @property
+    def count(self) -> int:
+        """How many connections are in use, or waited for."""
+        return len(self._tasks)
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count a connection for as long as the context lasts, from the wait for it to its return.
+
+        Raises RuntimeError if the task has one: what needs both gets the connection as an argument.
+        """
+        task = asyncio.current_task()
+        if task in self._tasks:
+            raise RuntimeError("this task holds a connection, and asks for another one")
+        self._tasks.add(task)
+        self._unused.clear()
+        try:
+            yield
+        finally:
+            self._tasks.discard(task)
+            if not self._tasks:
+                self._unused.set()
+
+    async def wait_until_unused(self, timeout_s: float) -> bool:
+        """Wait until no connection is in use; return False after the timeout."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._unused.wait()
+        except TimeoutError:
+            return False
+        return True

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from api.contacts.contacts.filters import Filters, Kind
 from api.contacts.tables import contact_tags, contacts
-from api.db.index_hints import NoIndex
+from api.db.columns import NoIndex
 
 Condition = sa.ColumnElement[bool]
 Column = sa.Column[Any]

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from api.db.index_hints import NoIndex
+from api.db.columns import NoIndex
 
 COLUMN: sa.ColumnClause[int] = sa.column("marks")
 
