@@ -10,7 +10,6 @@ import api.agents.routes
 import api.audit.routes
 import api.auth.routes
 import api.callbacks.routes
-import api.cdrs.live.routes
 import api.cdrs.routes
 import api.contacts.contacts.routes
 import api.contacts.exports.routes
@@ -62,7 +61,7 @@ ROUTES = (
     api.agents.routes.routes,
     api.callbacks.routes.routes,
     api.cdrs.routes.routes,
-    api.cdrs.live.routes.routes,
+    api.cdrs.routes.live_routes,
     api.recordings.routes.routes,
     api.webhooks.routes.routes,
     api.audit.routes.routes,

@@ -21,7 +21,7 @@ from api.app import create_app
 from api.auth.key_store import Credentials, KeyStore, KeyTerms, parse_key_id
 from api.auth.principal import BUNDLES, SCOPES, unknown_scopes
 from api.auth.throttle import network_of
-from api.cdrs.ingest.consumer import EventConsumer, Transcription, consumer_name
+from api.cdrs.event_consumer import EventConsumer, Transcription, consumer_name
 from api.common.errors import Conflict, InvalidRequest
 from api.config import Settings
 from api.db.migrate import migrate

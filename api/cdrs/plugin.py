@@ -6,12 +6,10 @@ from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
-from api.cdrs.exports import job
-from api.cdrs.exports.job import CdrExporter
-from api.cdrs.exports.service import ExportService
-from api.cdrs.live.sse_filter import EventIdCipher
-from api.cdrs.live.stream import LiveEvents
+from api.cdrs.exports import KIND, CdrExporter, ExportService
+from api.cdrs.live_events import LiveEvents
 from api.cdrs.service import CdrService
+from api.cdrs.sse_filter import EventIdCipher
 from api.cdrs.store import CdrStore
 from api.cdrs.views import SignUrl
 from api.common.account_concurrency import LimitedSlots
@@ -52,5 +50,5 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
         records=CdrService(cdrs, cached, transcripts, sign_url, searches, now_ms),
         exports=ExportService(database, cdrs, cached, jobs, artifacts, quota),
         live=LiveEvents(engine, EventIdCipher(secrets), reader_limit()),
-        jobs={job.KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},
+        jobs={KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},
     )

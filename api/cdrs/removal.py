@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.cdrs.ingest.row_mapping import participant_numbers
 from api.cdrs.query.queries import Position
+from api.cdrs.row_mapping import participant_numbers
 from api.cdrs.tables import agents, bodies, cdrs, clients, digits, events, numbers
 from api.db.columns import text_columns
 from api.db.database import Database

@@ -2,11 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from api.auth.dependencies import AuthenticatedUser
-from api.cdrs.exports.service import CallRecordExport, ExportService
+from api.auth.dependencies import AuthenticatedUser, identify
+from api.auth.principal import Principal
+from api.cdrs.exports import CallRecordExport, ExportService
+from api.cdrs.live_events import LiveEvents
 from api.cdrs.schemas import (
     CallRecordExportRequest,
     CdrExportQuery,
@@ -15,8 +17,7 @@ from api.cdrs.schemas import (
     DispositionRequest,
     Prefix,
 )
-from api.cdrs.service import CdrPage, CdrService, ClientIds
-from api.cdrs.today import TodayStats
+from api.cdrs.service import CdrPage, CdrService, ClientIds, TodayStats
 from api.cdrs.views import CdrView
 from api.common.errors import InvalidRequest
 from api.http.routes import Body, Routes
@@ -27,6 +28,7 @@ Records = Annotated[CdrService, service("cdrs.records")]
 Exports = Annotated[ExportService, service("cdrs.exports")]
 CallId = Annotated[str, Path(alias="id")]
 ExportId = Annotated[str, Path(alias="exportId")]
+live_routes = Routes("Live events")
 
 
 @routes.get("/srmain/cdr", id="records.list", scope="cdr:own")
@@ -123,3 +125,21 @@ async def set_disposition(
 ) -> CdrView:
     """Set the dispositions of a call."""
     return await records.set_dispositions(user, call_id, body)
+
+
+@live_routes.get("/srmain/voice/events", id="events.stream", scope="calls", errors=(429, 503))
+async def live_events(
+    user: AuthenticatedUser,
+    request: Request,
+    live: Annotated[LiveEvents, service("cdrs.live")],
+    last_event_id: Annotated[str | None, Header(max_length=16_384)] = None,
+) -> Response:
+    """Stream the account's call events as server-sent events.
+
+    The stream starts now, or after the event that Last-Event-ID names.
+    """
+
+    async def reauthenticate() -> Principal:
+        return await identify(request)
+
+    return await live.stream(user.account_id, last_event_id, reauthenticate)

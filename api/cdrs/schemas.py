@@ -13,10 +13,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic import WithJsonSchema as Documented
 from pydantic.alias_generators import to_camel
 
+from api.auth.principal import Principal
+from api.cdrs.query.filters import Filters
 from api.common.timestamps import parse_ms
 from base.limit import Limit
 from wire.decoding import patterns
-from wire.phone_numbers.e164 import without_separators
+from wire.decoding.errors import BadInput
+from wire.phone_numbers.e164 import canonical, without_separators
 
 MAX_NAMES = 20
 MAX_NAME_CHARS = 128
@@ -172,3 +175,40 @@ class CallRecordExportRequest(Struct, frozen=True, forbid_unknown_fields=True, r
 
     include_timeline: bool = False
     format: Literal["csv", "jsonl"] = "csv"
+
+
+def own_agent(user: Principal) -> str:
+    """Return the agent whose records alone a token may read; empty: all of the account."""
+    return user.only_agent("cdr") or ""
+
+
+def to_filters(user: Principal, query: CdrFilterQuery, region: str | None = None) -> Filters:
+    """Convert query parameters to filters; raises BadInput for an invalid time range."""
+    _check_times(query)
+    return Filters(
+        user.account_id,
+        agent_id=own_agent(user),
+        req_id=query.req_id,
+        client_id=query.client_id,
+        caller_id=canonical(query.caller_id, region),
+        to_number=canonical(query.to_number, region),
+        dialed_number=canonical(query.dialed_number, region),
+        call_path=query.call_path,
+        obd_type=query.obd_type,
+        disposition1=query.disposition_level1_id,
+        disposition2=query.disposition_level2_id,
+        disposition3=query.disposition_level3_id,
+        is_answered=query.answer_status == "answered" if query.answer_status else None,
+        purpose=query.recording_purpose,
+        agent_names=split_names(query.agent_name),
+        start_ms=query.start_time,
+        end_ms=query.end_time,
+    )
+
+
+def _check_times(query: CdrFilterQuery) -> None:
+    start_ms, end_ms = query.start_time, query.end_time
+    if start_ms is None and end_ms is not None:
+        raise BadInput("startTime", "needed with endTime")
+    if start_ms is not None and end_ms is None:
+        raise BadInput("endTime", "needed with startTime")

@@ -7,29 +7,29 @@ from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.auth.principal import Principal
-from api.cdrs.query import cursor
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import CdrRow, CdrRows, Total
+from api.cdrs.query.pages import CdrRow, CdrRows, Total, decode_cursor, encode_cursor
 from api.cdrs.query.queries import Position
 from api.cdrs.schemas import (
-    CdrFilterQuery,
     CdrListQuery,
     CustomerHistoryQuery,
     DispositionRequest,
-    split_names,
+    own_agent,
+    to_filters,
 )
 from api.cdrs.store import CdrStore
-from api.cdrs.today import TodayStats, today_stats
 from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
 from api.common.account_concurrency import LimitedSlots
 from api.common.clock import Clock
 from api.common.errors import NotFound
+from api.common.timestamps import format_ms
 from api.http.paging import in_pieces
 from api.transcripts.store import States, TranscriptStore
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import canonical
 
 MAX_CLIENTS = 100
+DAY_MS = 86_400_000
 
 
 class CdrPage(Struct, frozen=True, rename="camel"):
@@ -48,6 +48,24 @@ class ClientIds(Struct, frozen=True, rename="camel"):
 
     data: tuple[str, ...]
     has_more: bool
+
+
+class TodayStats(Struct, frozen=True, rename="camel"):
+    """The calls of an agent, with the agent's own times, in milliseconds."""
+
+    agent_id: str
+    start_time: str
+    end_time: str
+    total: int
+    answered: int
+    missed: int
+    inbound: int
+    outbound: int
+    ring_ms: int
+    talk_ms: int
+    hold_ms: int
+    average_talk_ms: int
+    longest_talk_ms: int
 
 
 class CdrService(Struct, frozen=True):
@@ -138,49 +156,36 @@ class CdrService(Struct, frozen=True):
             total_is_exact=total.is_exact,
             limit=query.limit,
             offset=offset,
-            next_cursor=cursor.encode(rows[-1].position) if found.has_more else None,
+            next_cursor=encode_cursor(rows[-1].position) if found.has_more else None,
         )
 
 
 def _position(query: CdrListQuery | CustomerHistoryQuery) -> Position | None:
-    after = cursor.decode(query.cursor) if query.cursor else None
+    after = decode_cursor(query.cursor) if query.cursor else None
     if after and query.offset:
         raise BadInput("offset", "not with a cursor, which says where to go on")
     return after
 
 
-def own_agent(user: Principal) -> str:
-    """Return the agent whose records alone a token may read; empty: all of the account."""
-    return user.only_agent("cdr") or ""
-
-
-def to_filters(user: Principal, query: CdrFilterQuery, region: str | None = None) -> Filters:
-    """Convert query parameters to filters; raises BadInput for an invalid time range."""
-    _check_times(query)
-    return Filters(
-        user.account_id,
-        agent_id=own_agent(user),
-        req_id=query.req_id,
-        client_id=query.client_id,
-        caller_id=canonical(query.caller_id, region),
-        to_number=canonical(query.to_number, region),
-        dialed_number=canonical(query.dialed_number, region),
-        call_path=query.call_path,
-        obd_type=query.obd_type,
-        disposition1=query.disposition_level1_id,
-        disposition2=query.disposition_level2_id,
-        disposition3=query.disposition_level3_id,
-        is_answered=query.answer_status == "answered" if query.answer_status else None,
-        purpose=query.recording_purpose,
-        agent_names=split_names(query.agent_name),
-        start_ms=query.start_time,
-        end_ms=query.end_time,
+async def today_stats(cdrs: CdrStore, account_id: str, agent_id: str, now_ms: int) -> TodayStats:
+    midnight_ms = now_ms - now_ms % DAY_MS
+    sums = await cdrs.agent_totals(account_id, agent_id, midnight_ms, midnight_ms + DAY_MS)
+    answered = sum(each.calls for each in sums if each.is_answered)
+    total = sum(each.calls for each in sums)
+    inbound = sum(each.calls for each in sums if each.direction == "inbound")
+    talk_ms = sum(each.talk_ms for each in sums)
+    return TodayStats(
+        agent_id=agent_id,
+        start_time=format_ms(midnight_ms),
+        end_time=format_ms(now_ms),
+        total=total,
+        answered=answered,
+        missed=total - answered,
+        inbound=inbound,
+        outbound=total - inbound,
+        ring_ms=sum(each.ring_ms for each in sums),
+        talk_ms=talk_ms,
+        hold_ms=sum(each.hold_ms for each in sums),
+        average_talk_ms=talk_ms // answered if answered else 0,
+        longest_talk_ms=max((each.longest_talk_ms for each in sums), default=0),
     )
-
-
-def _check_times(query: CdrFilterQuery) -> None:
-    start_ms, end_ms = query.start_time, query.end_time
-    if start_ms is None and end_ms is not None:
-        raise BadInput("startTime", "needed with endTime")
-    if start_ms is not None and end_ms is None:
-        raise BadInput("endTime", "needed with startTime")

@@ -1,21 +1,30 @@
-"""Reads call records: pages, single records, timelines, clients, totals of agents."""
+"""Reads call records: pages, single records, timelines, clients, totals of agents.
 
+Changes of a call's filtered columns update its marks in every table.
+"""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.cdrs.ingest.dispositions import (
-    DispositionLevels,
-    mark_recording_deleted,
-    set_dispositions,
-)
-from api.cdrs.query.filters import Filters
+from api.cdrs.query.bloom_marks import signature_bits, signature_mask
+from api.cdrs.query.filters import PURPOSES, Filters
 from api.cdrs.query.pages import CdrRow, CdrRows, Total, Window, cheapest, count_matches, read_page
 from api.cdrs.query.queries import Position
-from api.cdrs.tables import agents, cdrs, clients, events
+from api.cdrs.row_mapping import cdr_row, participant_numbers
+from api.cdrs.tables import agents, bodies, cdrs, clients, events, numbers
 from api.db.database import Database
+from wire.decoding.messages import decode_message
+from wire.events.record import CallRecord
 
 MAX_COUNTED = 10_000
 MAX_CODEPOINT = "\U0010ffff"  # sorts after every text with the same prefix
+DispositionLevels = Mapping[str, str | None]
+Columns = Mapping[str, str | bool | None]
 
 
 class AgentTotals(Struct, frozen=True):
@@ -131,3 +140,71 @@ class CdrStore(Struct, frozen=True):
     ) -> None:
         async with self.database.writing() as connection:
             await set_dispositions(connection, account_id, req_id, columns, region)
+
+
+async def set_dispositions(
+    connection: AsyncConnection,
+    account_id: str,
+    req_id: str,
+    levels: DispositionLevels,
+    region: str | None = None,
+) -> None:
+    """Set the levels of a call; None clears a level."""
+    await _change(connection, account_id, req_id, lambda record: (levels, record), region)
+
+
+async def mark_recording_deleted(
+    connection: AsyncConnection, account_id: str, req_id: str, path: str, region: str | None = None
+) -> None:
+    """Mark a recording of a call as deleted; lists of calls with recordings omit it."""
+
+    def changed(record: CallRecord) -> tuple[Columns, CallRecord]:
+        recordings = tuple(
+            replace(each, state="deleted") if each.url.endswith(f"/{path}") else each
+            for each in record.recordings
+        )
+        record = replace(record, recordings=recordings)
+        row = cdr_row(record, region)
+        return {name: row[name] for name in PURPOSES.values()}, record
+
+    await _change(connection, account_id, req_id, changed, region)
+
+
+async def _change(
+    connection: AsyncConnection,
+    account_id: str,
+    req_id: str,
+    change: Callable[[CallRecord], tuple[Columns, CallRecord]],
+    region: str | None,
+) -> None:
+    query = (
+        sa.select(cdrs.c.id, cdrs.c.marks, bodies.c.record)
+        .join(bodies, bodies.c.cdr_id == cdrs.c.id)
+        .where(cdrs.c.account_id == account_id, cdrs.c.req_id == req_id)
+        .with_for_update(of=cdrs)  # two requests may set levels at the same time
+    )
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        return
+    stored = decode_message(row.record, CallRecord)
+    columns, record = change(stored)
+    signature = row.marks & ~signature_mask(columns) | sum(
+        signature_bits(*column) for column in columns.items()
+    )
+    changed = sa.update(cdrs).where(cdrs.c.id == row.id).values({**columns, "marks": signature})
+    await connection.execute(changed)
+    if record is not stored:
+        body = sa.update(bodies).where(bodies.c.cdr_id == row.id)
+        await connection.execute(body.values(record=msgspec.json.encode(record)))
+    await connection.execute(
+        sa.update(agents).where(agents.c.cdr_id == row.id).values(marks=signature)
+    )
+    # In the form in which they were stored; the account's region may have changed since.
+    written = (participant_numbers(record, each) for each in {region, None})
+    is_its = (
+        numbers.c.account_id == account_id,
+        numbers.c.number.in_({number for each in written for number in each}),
+        numbers.c.started_ms == record.created_ms,
+        numbers.c.cdr_id == row.id,
+    )
+    await connection.execute(sa.update(numbers).where(*is_its).values(marks=signature))

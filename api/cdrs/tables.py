@@ -29,7 +29,7 @@ cdrs = sa.Table(
     sa.Column("disposition3", Text(128)),
     sa.Column(
         "marks", sa.BigInteger, nullable=False
-    ),  # the signature (api/cdrs/query/signatures.py)
+    ),  # the signature (api/cdrs/query/bloom_marks.py)
 )
 
 bodies = sa.Table(

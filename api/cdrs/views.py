@@ -8,8 +8,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, label
 from api.cdrs.query.pages import CdrRow
+from api.cdrs.row_mapping import agent_rows, cdr_row, label
 from api.common.projection import project
 from api.common.recording_paths import path_of_url
 from api.common.timestamps import format_ms

@@ -7,9 +7,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from api.auth.principal import Principal
-from api.cdrs.query import cursor
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.pages import CdrRow
+from api.cdrs.query.pages import CdrRow, decode_cursor, encode_cursor
 from api.cdrs.store import CdrStore
 from api.cdrs.views import ABSENT_STATES
 from api.common.errors import NotFound
@@ -43,13 +42,13 @@ class RecordingService(Struct, frozen=True):
             start_ms=query.start_time,
             end_ms=query.end_time,
         )
-        after = cursor.decode(query.cursor) if query.cursor else None
+        after = decode_cursor(query.cursor) if query.cursor else None
         found = await self.cdrs.page(filters, query.limit, after=after)
         shown = found.rows
         states = await self.transcripts.states(user, [row.req_id for row in shown])
         items = tuple(item for row in shown for item in self._items(row, query.purpose, states))
         return RecordingPage(
-            items, query.limit, cursor.encode(shown[-1].position) if found.has_more else None
+            items, query.limit, encode_cursor(shown[-1].position) if found.has_more else None
         )
 
     def file(

@@ -6,7 +6,7 @@ import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.cdrs.exports.job import KIND as CALL_RECORDS
+from api.cdrs.exports import KIND as CALL_RECORDS
 from api.contacts.exports.job import KIND as CONTACTS
 from api.contacts.exports.store import delete_jobs
 from api.db.database import Database

@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from api.cdrs.live.sse_filter import EventIdCipher
-from api.cdrs.live.stream import LiveEvents
+from api.cdrs.live_events import LiveEvents
+from api.cdrs.sse_filter import EventIdCipher
 from api.common.errors import ServiceUnavailable
 from api.engine_client import open_client
 from api.http.event_stream import reader_limit

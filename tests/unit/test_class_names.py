@@ -20,7 +20,7 @@ NAMES = {"__name__", "__qualname__", "__class__"}
 # No code decides by it.
 ERRORS = {
     "api/audit/trail.py": "log: why the database refused",
-    "api/cdrs/ingest/consumer.py": "log: why the database refused",
+    "api/cdrs/event_consumer.py": "log: why the database refused",
     "api/transcripts/recognizers.py": "log: how the connection failed",
     "engine/ami/client.py": "log: how the connection failed",
     "engine/ami/monitor.py": "log: how the connection failed",

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from api.cdrs.query.signatures import BIT_WIDTHS, agent_signature, signature_bits, signature_mask
+from api.cdrs.query.bloom_marks import BIT_WIDTHS, agent_signature, signature_bits, signature_mask
 
 # Columns of the same names; first those with the most distinct values.
 COLUMNS = (

@@ -1,14 +1,19 @@
 """Reads pages of call records, and counts them, by the cheapest access path."""
 
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cdrs.query.access_paths import AccessPath, access_paths
 from api.cdrs.query.filters import Filters
 from api.cdrs.query.queries import Position, candidate_paths, count_query, measure_query, page_query
+from wire.decoding.errors import BadInput
 
 MEASURE_DIVISOR = 4  # measuring stops at this fraction of the count limit
 OVERFLOW_FACTOR = 10  # estimated length, in limits, of a path that is longer than the limit
+_POSITION = re.compile(rb"([0-9]{1,15})\.([0-9]{1,18})")
 
 
 class CdrRow(Struct, frozen=True):
@@ -99,3 +104,18 @@ async def count_matches(
     query, share = count_query(filters.shape, path, max_counted)
     count, *scanned = (await connection.execute(query, filters.parameters)).one()
     return Total(count, max(scanned) < share)
+
+
+def encode_cursor(position: Position) -> str:
+    return urlsafe_b64encode(b"%d.%d" % position).rstrip(b"=").decode()
+
+
+def decode_cursor(text: str) -> Position:
+    """Return the position in a cursor; raises BadInput."""
+    try:
+        found = _POSITION.fullmatch(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except ValueError:
+        found = None
+    if found is None:
+        raise BadInput("cursor", "expected the nextCursor of a page")
+    return int(found[1]), int(found[2])

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.cdrs.ingest.row_mapping import AgentRow, agent_rows, cdr_row, participant_numbers
-from api.cdrs.query.signatures import signature_bits
+from api.cdrs.query.bloom_marks import signature_bits
+from api.cdrs.row_mapping import AgentRow, agent_rows, cdr_row, participant_numbers
 from tests.harness.api.cdrs.records import NOON_MS, leg, missed, record, recording
 from wire.events.record import CallRecord, LegRecord
 

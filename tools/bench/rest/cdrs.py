@@ -11,7 +11,7 @@ from pathlib import Path
 
 import aiohttp
 
-from api.cdrs.query.cursor import encode
+from api.cdrs.query.pages import encode_cursor
 from api.common.timestamps import format_ms
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import NOON_MS
@@ -127,7 +127,7 @@ def _queries(chance: random.Random) -> Iterator[tuple[str, Query]]:
 
 
 def _cursor(chance: random.Random) -> str:
-    return encode((NOON_MS - chance.randrange(YEAR_MS), 1))
+    return encode_cursor((NOON_MS - chance.randrange(YEAR_MS), 1))
 
 
 def _times(chance: random.Random) -> Query:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.cdrs.ingest.consumer import EventConsumer
+from api.cdrs.event_consumer import EventConsumer
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.cdrs.exports.job import KIND
+from api.cdrs.exports import KIND
 from api.jobs.artifacts import RETENTION_MS
 from api.jobs.store import Job
 from api.jobs.worker import PermanentFailure, Progress, Worker

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from api.cdrs.ingest.writer import write_events
+from api.cdrs.event_writer import write_events
 from tests.harness.api.cdrs.lists import NINA, REQUIRED, list_cdrs
 from tests.harness.api.cdrs.records import (
     CUSTOMER,

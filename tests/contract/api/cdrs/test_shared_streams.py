@@ -11,9 +11,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from starlette.responses import StreamingResponse
 
-from api.cdrs.live.shared_stream import MAX_FRAMES, SILENCE_S, SharedStream
-from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
-from api.cdrs.live.stream import LiveEvents
+from api.cdrs.live_events import MAX_FRAMES, SILENCE_S, LiveEvents, SharedStream
+from api.cdrs.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
 from api.common.errors import Forbidden, ServiceUnavailable
 from api.engine_client import open_client
 from api.http.event_stream import RETRY_FRAME, EventStream, reader_limit

@@ -10,8 +10,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from structlog.testing import capture_logs
 
-from api.cdrs.ingest.event_decoder import DecodedEvent
-from api.cdrs.ingest.writer import write_events
+from api.cdrs.event_writer import DecodedEvent, write_events
 from api.cdrs.removal import CdrRemoval, StoredCall
 from api.cdrs.store import CdrStore
 from api.cdrs.tables import bodies, cdrs, clients, events

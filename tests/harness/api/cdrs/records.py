@@ -5,8 +5,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from api.cdrs.ingest.event_decoder import DecodedEvent, decode_event
-from api.cdrs.ingest.writer import write_events
+from api.cdrs.event_writer import DecodedEvent, decode_event, write_events
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database

@@ -11,19 +11,34 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
+from msgspec import Raw, Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.usage import DAY_MS, Usage, add_usage
-from api.cdrs.ingest.event_decoder import DecodedEvent
-from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, participant_numbers
+from api.cdrs.row_mapping import agent_rows, cdr_row, participant_numbers
 from api.cdrs.tables import agents, bodies, cdrs, clients, digits, events, numbers
 from api.db.database import INSERTS
+from wire.events.call_events import VERSION
 from wire.events.record import CallRecord
 
 Row = dict[str, Any]
 Rows = list[Row]
 Regions = Mapping[str, str | None]
 NO_REGIONS: Regions = MappingProxyType({})
+# Not stored: the same in every event of a call, or part of its record.
+_OMITTED = frozenset(
+    {"accountId", "callId", "from", "to", "direction", "customData", "record", "version"}
+)
+
+
+class DecodedEvent(Struct, frozen=True):
+    """A decoded event; `body` is its stored part, as JSON."""
+
+    account_id: str
+    call_id: str
+    sequence_number: int
+    body: bytes
+    record: CallRecord | None
 
 
 async def write_events(
@@ -133,3 +148,32 @@ CHILD_TABLES: dict[sa.Table, Callable[[Row, CallRecord], Rows]] = {
     clients: _client,
     digits: _digits,
 }
+
+
+class _Head(Struct, frozen=True, rename="camel"):
+    account_id: str
+    call_id: str
+    sequence_number: int
+    version: int = 0
+    record: CallRecord | None = None
+
+
+_decode_head = msgspec.json.Decoder(_Head).decode
+
+
+_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+def decode_event(event: bytes | Raw) -> DecodedEvent:
+    """Decode an event; raises msgspec.DecodeError, also for a newer version."""
+    head = _decode_head(event)
+    if head.version > VERSION:
+        raise msgspec.ValidationError(f"an event of version {head.version}")
+    body = {name: value for name, value in _decode_fields(event).items() if name not in _OMITTED}
+    return DecodedEvent(
+        head.account_id,
+        head.call_id,
+        head.sequence_number,
+        msgspec.json.encode(body),
+        head.record,
+    )

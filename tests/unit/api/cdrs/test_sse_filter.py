@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
+from api.cdrs.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
 from api.http.event_stream import COMMENT_FRAME
 from wire.decoding.errors import BadInput
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.cdrs.query.filters import COLUMNS, PURPOSES, Filters
-from api.cdrs.query.signatures import (
+from api.cdrs.query.bloom_marks import (
     BIT_WIDTHS,
     agent_signature,
     signature_bits,
     signature_mask,
     signature_of,
 )
+from api.cdrs.query.filters import COLUMNS, PURPOSES, Filters
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
 NAMES = [name for name in COLUMNS if name in BIT_WIDTHS]

@@ -15,8 +15,7 @@ import structlog
 from msgspec import Raw, Struct
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.cdrs.ingest.event_decoder import DecodedEvent, decode_event
-from api.cdrs.ingest.writer import write_events
+from api.cdrs.event_writer import DecodedEvent, decode_event, write_events
 from api.common.errors import ApiError
 from api.db.database import Database
 from api.engine_client import EngineClient, EngineUnavailable

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, is_answered, label, participant_numbers
+from api.cdrs.row_mapping import agent_rows, cdr_row, is_answered, label, participant_numbers
 from api.cdrs.schemas import split_names
 from tests.harness.api.cdrs.records import CUSTOMER, NOON_MS, OURS, leg, missed, record, recording
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from api.cdrs.query.signatures import signature_of
+from api.cdrs.query.bloom_marks import signature_of
 from wire.events.record import CallRecord, LegRecord
 from wire.party import Party
 from wire.phone_numbers.e164 import canonical

@@ -1,1 +1,0 @@
-"""Exports of call records as CSV."""

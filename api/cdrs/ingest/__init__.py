@@ -1,1 +1,0 @@
-"""Call events and records from the engines into the database."""

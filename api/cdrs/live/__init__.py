@@ -1,1 +1,0 @@
-"""Live call events over server-sent events."""
