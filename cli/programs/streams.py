@@ -5,8 +5,8 @@ from functools import partial
 from base.listen import BindFailed
 from base.program import listen_failure, run_program
 from base.settings import load
-from streams.app.gateway import Gateway
-from streams.app.settings import Settings
+from streams.gateway import Gateway
+from streams.settings import Settings
 
 
 def streams() -> None:

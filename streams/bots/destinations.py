@@ -9,8 +9,7 @@ from picows import WSHandshakeError
 from picows.url import WSParsedURL, parse_url
 
 from base.lookups import Lookups
-from streams.bots.dialer import Dialer, GuardedDialer, TrustedDialer
-from streams.bots.errors import BotUnreachable
+from streams.bots.dialer import BotUnreachable, Dialer, GuardedDialer, TrustedDialer
 from wire.streams.setup import BotAddress, StreamSetup
 
 RECOGNIZER_PING_S = 4.0

@@ -1,4 +1,7 @@
-"""Connects sockets; the guard checks each address of a customer's, whatever a name says."""
+"""Connects sockets, or says why a bot cannot be reached.
+
+The guard checks each address of a customer's, whatever a name says.
+"""
 
 import asyncio
 import os
@@ -13,7 +16,7 @@ from picows.url import WSParsedURL
 
 from base.address_guard import AddressGuard, AddressRefused
 from base.lookups import Found, Lookups
-from streams.bots.errors import BotUnreachable
+from wire.streams.reports import EndReason
 from wire.streams.setup import BotAddress
 
 CONNECT_S = 5.0
@@ -136,3 +139,15 @@ async def _connected(
         found.close()
         raise
     return found
+
+
+class BotUnreachable(Exception):
+    """No stream with this bot; `reason` is for programs, the text for people.
+
+    `http_status` is that of a response other than a websocket's; 0: none.
+    """
+
+    def __init__(self, reason: EndReason, detail: str, http_status: int = 0) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.http_status = http_status

@@ -21,8 +21,7 @@ from picows import (
 from picows.url import WSParsedURL
 
 from streams.bots.destinations import Destination
-from streams.bots.dialer import CONNECT_S, PendingConnections
-from streams.bots.errors import BotUnreachable
+from streams.bots.dialer import CONNECT_S, BotUnreachable, PendingConnections
 from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
 from wire.streams.reports import EndReason
 

@@ -2,10 +2,14 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
+import structlog
+from aiohttp import web
 
-from wire.streams.reports import Report
+from wire.streams.reports import Report, Snapshot
 
 MAX_WAITING = 10_000  # reports of one engine
 SETTLE_S = 0.2
@@ -76,3 +80,30 @@ class ReportHub:
             _, pending = await asyncio.wait(waits, timeout=SETTLE_S)
             for each in pending:
                 each.cancel()
+
+
+log = structlog.get_logger()
+HEARTBEAT_S = 5.0
+
+
+async def send_reports(
+    socket: web.WebSocketResponse, hub: ReportHub, snapshot: Callable[[], Snapshot]
+) -> None:
+    """Send a snapshot and all reports after it, until the engine closes, or reads too slowly."""
+    queue = hub.subscribe(snapshot())
+    sender = asyncio.ensure_future(_send_all(socket, queue))
+    try:
+        async for _ in socket:
+            pass  # engines say nothing here
+    finally:
+        hub.unsubscribe(queue)
+        sender.cancel()
+    if queue.is_overflown:
+        log.warning("engine reads too slowly")
+
+
+async def _send_all(socket: web.WebSocketResponse, queue: ReportQueue) -> None:
+    with suppress(ConnectionError):  # it connects again
+        while (data := await queue.next()) is not None:
+            await socket.send_str(data.decode())
+        await socket.close()

@@ -1,24 +1,75 @@
-"""The HTTP server of a gateway: streams and reports for engines; health and metrics."""
+"""The HTTP server of a gateway: streams, reports, recognizers, health and metrics."""
 
+import hmac
+import platform
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 
+import aiohttp
 import msgspec
+import structlog
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 from msgspec import Struct
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.process_collector import ProcessCollector
+from yarl import URL
 
+from base.http_errors import failure_word
 from base.listen import listening
-from streams.control.metrics_page import metrics_page
-from streams.control.problems import authentication, problem, problems
-from streams.control.recognizers import RecognizerDirectory
-from streams.control.report_socket import HEARTBEAT_S, send_reports
-from streams.control.reports import ReportHub
+from base.metric_types import Labels, Metadata
+from base.metrics_text import CurrentValues, Family, text_of
+from streams.bots.destinations import RecognizerServer
+from streams.control.reports import HEARTBEAT_S, ReportHub, send_reports
 from streams.control.service import StreamService
+from streams.control.table import NoRoom
 from streams.stream.metrics import StreamMetrics
 from wire.decoding import lenient
+from wire.decoding.errors import BadInput, InputErrors
+from wire.error_codes.catalogue import code_of_status
+from wire.error_codes.problems import coded_problem
+from wire.rpc import FieldError
+from wire.streams.recognizer import ListedRecognizer, RecognizerList
 from wire.streams.setup import Accepted, StreamMessage, StreamSetup
+
+_TIMEOUT = aiohttp.ClientTimeout(total=3.0)
+_decode = msgspec.json.Decoder(tuple[ListedRecognizer, ...]).decode
+
+
+class RecognizerDirectory:
+    """Asks the operator's server of recognizers what it has."""
+
+    def __init__(self, server: RecognizerServer | None, trust: ssl.SSLContext) -> None:
+        self._server = server
+        self._trust = trust
+
+    async def read(self) -> RecognizerList:
+        """Return the recognizers, or why there are none."""
+        server = self._server
+        if server is None:
+            return RecognizerList(error="SWITCHROOM_STREAMS_RECOGNIZERS is not set")
+        base = URL(server.url)
+        url = base.with_scheme("https" if base.scheme == "wss" else "http") / "recognizers"
+        try:
+            return await self._ask(url, {"Authorization": f"Bearer {server.token}"})
+        except msgspec.MsgspecError:
+            return RecognizerList(error=f"{url}: no list of recognizers")
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            return RecognizerList(error=f"{server.url}: {failure_word(error)}")
+
+    async def _ask(self, url: URL, headers: dict[str, str]) -> RecognizerList:
+        connector = aiohttp.TCPConnector(ssl=self._trust)
+        async with (
+            aiohttp.ClientSession(connector=connector, timeout=_TIMEOUT) as http,
+            http.get(url, headers=headers, allow_redirects=False) as reply,
+        ):
+            if not reply.ok:
+                return RecognizerList(error=f"{url}: HTTP {reply.status}")
+            return RecognizerList(_decode(await reply.read()))
+
 
 MAX_BODY_BYTES = 262_144
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -121,3 +172,93 @@ def _json(body: object, status: int = 200) -> web.Response:
     return web.Response(
         status=status, body=msgspec.json.encode(body), content_type="application/json"
     )
+
+
+def metrics_page(metrics: StreamMetrics, streams: int, engines: int) -> bytes:
+    """Return the page."""
+    build = (version("switchroom"), platform.python_version())
+    families: list[Family] = [
+        _gauge(
+            "switchroom_streams_build_info",
+            "Version of this gateway; always 1",
+            ("version", "python"),
+            build,
+            1,
+        ),
+        _gauge("switchroom_streams", "Live streams", (), (), streams),
+        _gauge("switchroom_streams_engines", "Engines that read the reports", (), (), engines),
+        *metrics.families,
+    ]
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    GCCollector(registry=registry)
+    text = "".join(line for family in families for line in text_of(family))
+    return text.encode() + generate_latest(registry)
+
+
+def _gauge(name: str, text: str, labels: Labels, values: Labels, number: float) -> CurrentValues:
+    return CurrentValues(Metadata(name, text, labels), ((values, number),))
+
+
+log = structlog.get_logger()
+PROBLEM_TYPE = "application/problem+json"
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def problem(
+    status: int,
+    code: str,
+    detail: str = "",
+    errors: tuple[FieldError, ...] = (),
+    headers: dict[str, str] | None = None,
+) -> web.Response:
+    """Return a problem response."""
+    return web.Response(
+        status=status,
+        body=msgspec.json.encode(coded_problem(status, code, detail, errors)),
+        content_type=PROBLEM_TYPE,
+        headers=headers,
+    )
+
+
+def authentication(tokens: Collection[str], open_paths: Collection[str]) -> Middleware:
+    """Return the middleware that answers requests without a token with 401."""
+    bearers = [f"Bearer {token}".encode() for token in tokens]
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
+        # Every token is compared, so that the time does not show which one is similar.
+        found = [each for each in bearers if hmac.compare_digest(given, each)]
+        if found or request.path in open_paths:
+            return await handler(request)
+        log.warning("request denied", address=request.remote, status=401, route="streams")
+        headers = {"WWW-Authenticate": "Bearer"}
+        return problem(401, "unauthenticated", "wrong or no bearer token", headers=headers)
+
+    return check
+
+
+@web.middleware
+async def problems(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Convert exceptions of handlers into problem responses."""
+    try:
+        return await handler(request)
+    except InputErrors as error:
+        errors = tuple(FieldError(each.path, each.message, each.code) for each in error.errors)
+        return problem(400, error.errors[0].code, str(error.errors[0]), errors)
+    except BadInput as error:
+        errors = (FieldError(error.path, error.message, error.code),)
+        return problem(400, error.code, str(error), errors)
+    except NoRoom as error:
+        return problem(503, "unavailable", str(error), headers={"Retry-After": "1"})
+    except web.RequestPayloadError as error:
+        return problem(400, "invalid", str(error))
+    except web.HTTPException as error:
+        headers = {name: error.headers[name] for name in ("Allow",) if name in error.headers}
+        return problem(error.status, code_of_status(error.status), error.reason, headers=headers)
+    except ConnectionError:
+        return web.Response()  # nobody gets it: who has sent the request is gone
+    except Exception:
+        log.exception("gateway request failed", path=request.path)
+        return problem(500, "internal")

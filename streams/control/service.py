@@ -10,14 +10,13 @@ import structlog
 from picows import ws_connect
 
 from streams.bots.destinations import Destinations
-from streams.bots.dialer import PendingConnections
-from streams.bots.errors import BotUnreachable
+from streams.bots.dialer import BotUnreachable, PendingConnections
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
 from streams.bots.socket import BotSocket
 from streams.control.reports import ReportHub
 from streams.control.table import StreamTable
-from streams.pbx.socket import PbxSocket, PbxUnreachable
+from streams.pbx import PbxSocket, PbxUnreachable
 from streams.stream.context import StreamContext
 from streams.stream.stream import Stream
 from wire.streams.reports import StreamEnded

@@ -4,12 +4,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from streams.stream.audio import AudioFormat
-from streams.stream.barge_in import Decision
+from streams.stream.barge_in import Decision, Muffle
 from streams.stream.ear import CallerEar
-from streams.stream.mark_names import MarkNames
-from streams.stream.muffle import Muffle
 from streams.stream.playout import AUDIBLE, PbxSink, Playout
-from streams.stream.reporter import StreamReporter
+from streams.stream.reporter import MarkNames, StreamReporter
 
 
 class OnMark(Protocol):

@@ -6,7 +6,6 @@ from msgspec import Raw
 
 from streams.stream.barge_in import Outcome
 from streams.stream.context import StreamContext
-from streams.stream.mark_names import reported
 from streams.stream.turns import Turn
 from wire.decoding.printable import printable
 from wire.streams.reports import (
@@ -110,3 +109,34 @@ class StreamReporter:
 
     def _at_ms(self, ago_ms: float = 0.0) -> int:
         return round(self._context.wall_ms() - ago_ms)
+
+
+MAX_REPORTED_CHARS = 200
+
+
+def reported(name: str) -> str:
+    """Return what reports have of a name; the bot gets all of it back."""
+    return printable(name[:MAX_REPORTED_CHARS])
+
+
+class MarkNames:
+    """The marks of one stream; names may be any text, and repeat."""
+
+    def __init__(self) -> None:
+        self.last_heard = ""  # as reports have it
+        self._count = 0
+        self._names: dict[str, str] = {}
+
+    def add(self, name: str) -> str:
+        """Return the key of a new mark."""
+        self._count += 1
+        key = f"m{self._count}"
+        self._names[key] = name
+        return key
+
+    def take(self, key: str, *, is_cleared: bool) -> str:
+        """Return the name of a mark that was heard or cleared."""
+        name = self._names.pop(key)
+        if not is_cleared:
+            self.last_heard = reported(name)
+        return name

@@ -1,11 +1,10 @@
 """One stream: what its PBX, its bot and its engine do to it, and what becomes of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from streams.bots.action_trees import check_tree
 from streams.bots.limits import MessageLimits, TooFast
 from streams.bots.protocols.messages import (
     Action,
@@ -18,18 +17,17 @@ from streams.bots.protocols.messages import (
     Ready,
     RecognizerMessage,
     Stop,
+    check_tree,
 )
 from streams.bots.protocols.protocol import BotProtocol, Position
-from streams.pbx.messages import PbxEvent
+from streams.pbx import PbxEvent
+from streams.stream.audio import FRAME_MS
 from streams.stream.bot_audio import BotAudio
 from streams.stream.context import BotLink, PbxLink, StreamContext
-from streams.stream.ear import CallerEar
-from streams.stream.inbox import Inbox
+from streams.stream.ear import CallerEar, UtteranceEar
 from streams.stream.playout import QueueFull
 from streams.stream.reporter import StreamReporter
-from streams.stream.silence_clock import SilenceClock
 from streams.stream.transcription import READY_MS, Transcription
-from streams.stream.utterance_ear import UtteranceEar
 from wire.streams.reports import EndReason, LiveStream, StreamEnded
 from wire.streams.setup import ActionMessage, DigitMessage, StreamMessage, StreamSetup, TextMessage
 
@@ -326,3 +324,60 @@ class Stream:
     def _position(self, now_ms: float) -> Position:
         began_ms = self._began_ms if self._connected_ms is None else self._connected_ms
         return Position(self._output.heard_ms(now_ms), round(now_ms - began_ms))
+
+
+MAX_IDS = 1_000  # that are remembered
+MAX_EARLY = 100
+
+
+class Inbox:
+    """The messages of one stream."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+        self._early: list[StreamMessage] = []
+        self._is_open = False
+
+    def put(self, message_id: str, message: StreamMessage) -> Iterator[StreamMessage]:
+        """Take a message; return what is to be sent now."""
+        if message_id in self._ids:
+            return iter(())
+        self._ids[message_id] = None
+        if len(self._ids) > MAX_IDS:
+            del self._ids[next(iter(self._ids))]
+        if self._is_open:
+            return iter((message,))
+        if len(self._early) < MAX_EARLY:
+            self._early.append(message)
+        return iter(())
+
+    def open(self) -> Iterator[StreamMessage]:
+        """Return what has waited for the bot."""
+        self._is_open = True
+        early, self._early = self._early, []
+        return iter(early)
+
+
+GAP_MS = 100  # without a frame: the caller's channel is elsewhere, and not merely late
+
+
+class SilenceClock:
+    """Which frames of a caller are missing, once started; times are milliseconds of one clock."""
+
+    _frame_ms: float  # when the last frame came, or was replaced
+    _gap_ms: int
+
+    def restart(self, now_ms: float) -> None:
+        """Take a frame of the caller's, or the start of an action."""
+        self._frame_ms, self._gap_ms = now_ms, GAP_MS
+
+    def due(self, now_ms: float) -> list[float]:
+        """Return the times of the frames that silence replaces now."""
+        if now_ms - self._frame_ms < self._gap_ms:
+            return []
+        self._gap_ms = FRAME_MS
+        times: list[float] = []
+        while now_ms - self._frame_ms >= FRAME_MS:
+            self._frame_ms += FRAME_MS
+            times.append(self._frame_ms)
+        return times

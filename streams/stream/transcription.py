@@ -20,8 +20,8 @@ from streams.bots.protocols.messages import (
 )
 from streams.stream.audio import FRAME_MS, AudioFormat
 from streams.stream.barge_in import OUTCOMES, Decision
+from streams.stream.ear import UtteranceEar
 from streams.stream.reporter import StreamReporter
-from streams.stream.utterance_ear import UtteranceEar
 
 READY_MS = 5_000  # from its connection until it accepts the start
 GAP_MS = 200  # without a frame: the telephone sends no silence

@@ -29,7 +29,7 @@ ERRORS = {
     "engine/store/redis/pool.py": "log: how the store failed",
     "engine/store/redis/script_connection.py": "log: how the connection failed",
     "streams/bots/socket.py": "report: how the connection to a bot failed",
-    "streams/pbx/socket.py": "report: how the connection to a PBX failed",
+    "streams/pbx.py": "report: how the connection to a PBX failed",
 }
 # Asterisk's names, as its interface description has them, are the tags.
 ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generator/")

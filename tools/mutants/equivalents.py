@@ -86,12 +86,12 @@ EQUIVALENTS: Mapping[tuple[str, str, str], str] = {
         "self._time_of(now_ms, self._position(at_ms))",
     ): "it adds both",
     (
-        "streams/stream/utterance_ear.py",
+        "streams/stream/ear.py",
         "self._began_ms is not None and self._voice_ms >= self._began_ms",
         "self._voice_ms >= self._began_ms",
     ): "it is read only during an utterance",
     (
-        "streams/app/settings.py",
+        "streams/settings.py",
         "self.streams_recognizers is None or self.speech_token is None",
         "self.streams_recognizers is None",
     ): "settings with recognizers have their token",

@@ -2,15 +2,17 @@
 
 import re
 from binascii import Error, a2b_base64, b2a_base64
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from streams.bots.limits import MAX_ACTION_BYTES
 from wire.decoding.json_document import repaired
 from wire.streams.reports import EndReason
 
 MAX_MARK_CHARS = 1_000
+MAX_DEPTH = 100  # of an action
 T = TypeVar("T")
 _NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 # Audio in base64 with line breaks, with the letters of addresses (RFC 4648, section 5), or
@@ -114,3 +116,32 @@ def _usual_base64(found: re.Match[bytes]) -> bytes:
     except Error:
         return found[0]
     return found[1] + b2a_base64(audio, newline=False) + b'"'
+
+
+def check_tree(tree: bytes) -> None:
+    """Check that an action can be read, not what it means.
+
+    Raises InvalidMessage for what could disturb the reports of other streams.
+    """
+    if len(tree) > MAX_ACTION_BYTES:
+        raise InvalidMessage(f"an action has more than {MAX_ACTION_BYTES} bytes")
+    try:
+        value = msgspec.json.decode(tree)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise InvalidMessage(f"an action that is no JSON: {error}") from None
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [child for each in level for child in _children(each)]
+        if not level:
+            return
+    raise InvalidMessage(f"an action is nested deeper than {MAX_DEPTH} levels")
+
+
+def _children(value: Any) -> list[Any]:
+    match value:
+        case dict():
+            return [*value.values()]
+        case list():
+            return value
+        case _:
+            return []

@@ -5,7 +5,7 @@ import socket
 
 from picows.url import parse_url
 
-from streams.pbx.dialing import open_socket
+from streams.pbx import open_socket
 from tests.harness.servers.full_queue import connecting_ports, full_queue
 from tests.harness.until import until
 

@@ -9,7 +9,7 @@ from dotenv import dotenv_values
 from api.config import Settings as ApiSettings
 from engine.config import Settings
 from speech.settings import Settings as SpeechSettings
-from streams.app.settings import Settings as StreamsSettings
+from streams.settings import Settings as StreamsSettings
 from tests.harness.operations.pbx_script import FOLDER, load_prepare
 
 PREFIX = "SWITCHROOM_"

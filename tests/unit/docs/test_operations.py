@@ -20,7 +20,7 @@ from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
-from streams.control.metrics_page import metrics_page
+from streams.control.server import metrics_page
 from streams.stream.metrics import StreamMetrics
 from tests.harness.each import for_each
 from tests.harness.memory_store.store import MemoryStore

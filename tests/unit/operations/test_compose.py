@@ -16,7 +16,7 @@ from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
 from engine.store.redis.address import parse_address
 from speech.settings import Settings as SpeechSettings
-from streams.app.settings import Settings as StreamsSettings
+from streams.settings import Settings as StreamsSettings
 from tests.harness.lab.env import ensure_env
 from tests.harness.operations.inputs import (
     PREFIX,

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic_settings import BaseSettings
 
 from speech.settings import Settings as SpeechSettings
-from streams.app.settings import Settings as StreamsSettings
+from streams.settings import Settings as StreamsSettings
 from tests.harness.operations.inputs import PREFIX, filled, read_settings
 from tests.harness.operations.manifests import (
     KUBERNETES,

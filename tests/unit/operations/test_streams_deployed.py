@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from streams.app.settings import Settings
+from streams.settings import Settings
 from tests.harness.operations.inputs import PREFIX, filled
 from tests.harness.operations.manifests import SYSTEMD, environment_files, unit
 from tools.lock import ROOT

@@ -8,7 +8,7 @@ import msgspec
 from streams.bots.limits import Accounts
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
-from streams.pbx.messages import PbxEvent
+from streams.pbx import PbxEvent
 from streams.stream.audio import linear
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics

@@ -1,9 +1,8 @@
 """What a sound of the caller does to the bot's audio, in virtual time."""
 
 from streams.stream.audio import ULAW
-from streams.stream.barge_in import BargeInRule
+from streams.stream.barge_in import BargeInRule, Muffle
 from streams.stream.ear import CallerEar
-from streams.stream.muffle import Muffle
 from streams.stream.voice import VoiceJudges
 from tests.harness.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel

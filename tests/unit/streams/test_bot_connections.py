@@ -16,8 +16,7 @@ from streams.bots.destinations import (
     Destinations,
     RecognizerServer,
 )
-from streams.bots.dialer import MAX_PENDING_PER_HOST, PendingConnections
-from streams.bots.errors import BotUnreachable
+from streams.bots.dialer import MAX_PENDING_PER_HOST, BotUnreachable, PendingConnections
 from tests.harness.executors import InlineExecutor
 from wire.streams.recognizer import RecognizerStart
 from wire.streams.setup import BotAddress, Recognition, StreamSetup

@@ -11,8 +11,7 @@ from picows import WSError, WSHandshakeError, WSMsgType
 from picows.url import WSParsedURL
 
 from streams.bots.destinations import Destination
-from streams.bots.dialer import MAX_PENDING_PER_HOST, PendingConnections
-from streams.bots.errors import BotUnreachable
+from streams.bots.dialer import MAX_PENDING_PER_HOST, BotUnreachable, PendingConnections
 from streams.bots.limits import MAX_MESSAGE_BYTES
 from streams.bots.socket import BotSocket
 from tests.harness.virtual_time import virtual_time

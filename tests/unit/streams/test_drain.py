@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from streams.stream.drain import MAX_LEAD_MS, BacklogDrain
-from streams.stream.lead import MAX_PER_STEP, Lead
+from streams.stream.drain import MAX_LEAD_MS, MAX_PER_STEP, BacklogDrain, Lead
 
 
 def simulate(

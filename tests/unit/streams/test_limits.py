@@ -5,9 +5,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from streams.bots.action_trees import MAX_DEPTH, check_tree
-from streams.bots.limits import MAX_ACTIONS, AccountLimits, Accounts, MessageLimits, TooFast
-from streams.bots.protocols.messages import InvalidMessage
+from streams.bots.limits import (
+    MAX_ACTIONS,
+    AccountLimits,
+    Accounts,
+    MessageLimits,
+    TooFast,
+)
+from streams.bots.protocols.messages import MAX_DEPTH, InvalidMessage, check_tree
 
 # As docs/streams/protocols.md and docs/reference/verbs/common.md have them.
 MAX_MESSAGE_BYTES = 1_000_000

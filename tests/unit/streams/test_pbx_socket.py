@@ -8,9 +8,16 @@ from typing import cast
 import pytest
 from picows import WSCloseCode, WSFrame, WSHandshakeError, WSMsgType, WSTransport
 
-from streams.pbx.dialing import open_socket
-from streams.pbx.messages import PbxEvent, mark_command, read_event
-from streams.pbx.socket import CONNECT_S, MAX_UNSENT_BYTES, PbxSocket, PbxUnreachable
+from streams.pbx import (
+    CONNECT_S,
+    MAX_UNSENT_BYTES,
+    PbxEvent,
+    PbxSocket,
+    PbxUnreachable,
+    mark_command,
+    open_socket,
+    read_event,
+)
 from tests.harness.virtual_time import virtual_time
 from tests.unit.streams.recording_connection import Frame, RecordingConnection
 from tests.unit.streams.scripted_handshake import ScriptedHandshake

@@ -10,7 +10,7 @@ import pytest
 from streams.bots.limits import MAX_INVALID, MAX_UTTERANCES, Accounts
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
-from streams.pbx.messages import PbxEvent
+from streams.pbx import PbxEvent
 from streams.stream.audio import linear
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics

@@ -8,8 +8,8 @@ from pydantic import SecretStr, ValidationError
 
 from base.invalid_settings import InvalidSettings
 from base.settings import load
-from streams.app.settings import Settings
 from streams.bots.destinations import RecognizerServer
+from streams.settings import Settings
 
 TOKEN = SecretStr("t" * 32)
 

@@ -16,9 +16,9 @@ from streams.bots.limits import (
     Accounts,
 )
 from streams.bots.protocols.messages import MAX_MARK_CHARS
-from streams.pbx.messages import PbxEvent
-from streams.stream.reporter import MAX_DETAIL_CHARS
-from streams.stream.silence_clock import GAP_MS
+from streams.pbx import PbxEvent
+from streams.stream.reporter import MAX_DETAIL_CHARS, MarkNames
+from streams.stream.stream import GAP_MS, MAX_EARLY, MAX_IDS, Inbox
 from tests.unit.streams.bot_lab import SILENCE, SOUND, Lab
 from wire.streams.setup import ActionMessage, DigitMessage, Protocol, TextMessage
 
@@ -377,3 +377,33 @@ def test_audio_of_another_format_is_not_played() -> None:
     lab.stream.media_started(PbxEvent("MEDIA_START", format="ulaw"))
     assert lab.of("ended")[0]["reason"] == "pbx-unreachable"
     assert lab.pbx.sent == []
+
+
+def test_a_message_waits_for_the_bot() -> None:
+    """In order, and each once."""
+    inbox = Inbox()
+    first, second, third = (TextMessage(text) for text in "abc")
+    assert [*inbox.put("1", first), *inbox.put("2", second), *inbox.put("1", first)] == []
+    assert [*inbox.open()] == [first, second]
+    assert [*inbox.put("2", second), *inbox.put("3", third)] == [third]
+
+
+def test_what_waits_and_what_is_remembered_has_an_end() -> None:
+    """A bot that never comes fills no memory."""
+    inbox = Inbox()
+    for number in range(MAX_IDS + 1):
+        inbox.put(str(number), TextMessage("a"))
+    assert len([*inbox.open()]) == MAX_EARLY
+    assert [*inbox.put("0", TextMessage("a"))] == [TextMessage("a")]
+    for number in (2, MAX_IDS):
+        assert [*inbox.put(str(number), TextMessage("a"))] == []
+
+
+def test_marks_of_the_same_name_have_keys_of_their_own() -> None:
+    """The last one that was heard is remembered; one that was cleared is not."""
+    names = MarkNames()
+    keys = [names.add("a"), names.add('"'), names.add("a")]
+    assert len({*keys}) == 3
+    assert names.take(keys[0], is_cleared=False) == "a"
+    assert names.take(keys[1], is_cleared=True) == '"'
+    assert names.last_heard == "a"

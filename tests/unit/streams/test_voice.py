@@ -5,8 +5,7 @@ from array import array
 import pytest
 
 from streams.stream.audio import ULAW, linear
-from streams.stream.voice import VOICE, SoundJudge, VoiceJudges
-from streams.stream.voice_models import MAX_IDLE, SPARE
+from streams.stream.voice import MAX_IDLE, SPARE, VOICE, SoundJudge, VoiceJudges
 from tests.harness.executors import HeldExecutor, InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 

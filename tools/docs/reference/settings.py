@@ -19,7 +19,7 @@ from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
 from speech.settings import Settings as SpeechSettings
-from streams.app.settings import Settings as StreamsSettings
+from streams.settings import Settings as StreamsSettings
 from tools.docs.reference.markdown import code, table
 from tools.docs.reference.shapes import NOTHING, kind_of
 

@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestServer
 from yarl import URL
 
 from streams.bots.destinations import RecognizerServer
-from streams.control.recognizers import RecognizerDirectory
+from streams.control.server import RecognizerDirectory
 from tests.harness.ports import free_port
 from wire.streams.recognizer import ListedRecognizer, RecognizerList
 

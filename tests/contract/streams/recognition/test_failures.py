@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from streams.bots.destinations import RecognizerServer
-from streams.control.recognizers import RecognizerDirectory
+from streams.control.server import RecognizerDirectory
 from tests.contract.streams.conftest import Streams
 from tests.contract.streams.recognition.conftest import Listening, say
 from tests.harness.ports import free_port

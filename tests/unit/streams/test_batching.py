@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from streams.control.batching import MIN_STREAMS, WAIT_S, Batching
+from streams.gateway import MIN_STREAMS, WAIT_S, Batching
 
 
 class Clock:

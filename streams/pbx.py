@@ -1,22 +1,48 @@
 """A websocket of the PBX's: it implements what a Playout sends to, and passes on what it hears."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Protocol
 
+import msgspec
+from msgspec import Struct
 from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
+from picows.url import WSParsedURL
 
-from streams.pbx.dialing import open_socket
-from streams.pbx.messages import (
-    ASK_QUEUE,
-    CONTINUE,
-    FLUSH,
-    PAUSE,
-    PbxEvent,
-    mark_command,
-    read_event,
-)
+FLUSH = b'{"command":"FLUSH_MEDIA"}'
+PAUSE = b'{"command":"PAUSE_MEDIA"}'
+ASK_QUEUE = b'{"command":"GET_STATUS"}'
+CONTINUE = b'{"command":"CONTINUE_MEDIA"}'
+
+
+class PbxEvent(Struct, frozen=True):
+    """An event of the PBX; unknown fields and events are ignored."""
+
+    event: str
+    format: str = ""
+    optimal_frame_size: int = 0
+    correlation_id: str = ""
+    queue_length: int = 0  # frames
+
+
+_DECODER = msgspec.json.Decoder(PbxEvent)
+
+
+def mark_command(key: str) -> bytes:
+    """Return the command that has a mark returned; keys are the gateway's, without quotes."""
+    return b'{"command":"MARK_MEDIA","correlation_id":"%b"}' % key.encode()
+
+
+def read_event(data: bytes) -> PbxEvent | None:
+    """Return an event; None for what is none."""
+    try:
+        return _DECODER.decode(data)
+    except msgspec.MsgspecError:
+        return None
+
 
 SUBPROTOCOL = "media"
 CONNECT_S = 5.0
@@ -147,3 +173,37 @@ class PbxSocket(WSListener):
         transport = self._transport
         if transport is not None and not transport.underlying_transport.is_closing():
             transport.send(kind, data)
+
+
+REPEAT_AFTER_S = (0.2, 0.4)
+
+
+async def open_socket(url: WSParsedURL) -> socket.socket:
+    """Return a connected socket; the caller limits the time. Raises OSError."""
+    for timeout_s in REPEAT_AFTER_S:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                return await _connected(url.host, url.port)
+    return await _connected(url.host, url.port)
+
+
+async def _connected(host: str, port: int) -> socket.socket:
+    loop = asyncio.get_running_loop()
+    failed = OSError(f"{host} has no address")
+    for family, kind, protocol, _, address in await loop.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM
+    ):
+        found = socket.socket(family, kind, protocol)
+        try:
+            found.setblocking(False)
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await loop.sock_connect(found, address)
+        except OSError as error:
+            found.close()
+            failed = error
+        except BaseException:
+            found.close()
+            raise
+        else:
+            return found
+    raise failed
