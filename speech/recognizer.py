@@ -1,11 +1,11 @@
 """The interface of recognizers, and their failures."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
-from wire.streams.recognizer import RecognizerErrorCode, RecognizerStart
+from wire.streams.recognizer import RecognizerErrorCode, RecognizerStart, SpokenHint
 
 
 class RecognitionFailed(Exception):
@@ -67,3 +67,31 @@ def check_language(recognizer: Recognizer, language: str) -> None:
             "unsupported-language",
             f"language: {recognizer.name} understands {', '.join(sorted(known))}, not {language}",
         )
+
+
+_MAX_PROMPT_LENGTH = 500  # a model's context is short
+# Tags of languages whose models know them by another ISO 639-1 code: Bokmål is Norwegian.
+_MODEL_LANGUAGES = {"nb": "no"}
+
+
+def hinted_words(hints: Sequence[str | SpokenHint]) -> list[str]:
+    """Return the words and phrases; classes of grammars are left out."""
+    texts = (hint if isinstance(hint, str) else hint.text for hint in hints)
+    return [text for text in texts if not text.startswith("$")]
+
+
+def prompt_of(hints: Sequence[str | SpokenHint]) -> str:
+    """Return the words and phrases as one text, as far as they fit."""
+    prompt = ""
+    for text in hinted_words(hints):
+        longer = f"{prompt}, {text}" if prompt else text
+        if len(longer) > _MAX_PROMPT_LENGTH:
+            break
+        prompt = longer
+    return prompt
+
+
+def model_language(language: str) -> str:
+    """Return the ISO 639-1 code by which models know a language tag such as `nb-NO`."""
+    primary = language.partition("-")[0].lower()
+    return _MODEL_LANGUAGES.get(primary, primary)

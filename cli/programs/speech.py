@@ -5,7 +5,7 @@ from functools import partial
 from base.listen import BindFailed
 from base.program import Failure, listen_failure, run_program
 from base.settings import load
-from speech.server.process import NoRecognizer, SpeechProcess
+from speech.server import NoRecognizer, SpeechProcess
 from speech.settings import Settings
 
 

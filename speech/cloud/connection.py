@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from http import HTTPStatus
 
 import structlog
 from aiohttp import (
@@ -16,8 +17,10 @@ from aiohttp import (
 )
 from msgspec import MsgspecError
 
-from speech.cloud.failures import rejected, unanswered
+from base.http_errors import failure_word
+from speech.audio import SAMPLE_BYTES
 from speech.recognizer import RecognitionFailed
+from wire.streams.recognizer import RecognizerErrorCode
 
 _CONNECT_S = 5.0
 _CLOSE_S = 2.0
@@ -122,3 +125,36 @@ class ServiceConnection:
         log.warning("speech_service_failed", detail=failure.text)
         self._failure = failure
         self._on_failure()
+
+
+_BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def rejected(service: str, status: int) -> RecognitionFailed:
+    """Return the failure of a request that a service answered with an error's status."""
+    code: RecognizerErrorCode = "overloaded" if status in _BUSY else "failed"
+    return RecognitionFailed(code, f"{service}: HTTP {status}")
+
+
+def unanswered(service: str, error: Exception) -> RecognitionFailed:
+    """Return the failure of a request without an answer."""
+    return RecognitionFailed("failed", f"{service}: {failure_word(error)}")
+
+
+class AudioChunks:
+    """The audio that waits for a message of at least `length_ms`."""
+
+    def __init__(self, rate: int, length_ms: int) -> None:
+        self._bytes = rate * length_ms // 1000 * SAMPLE_BYTES
+        self._audio = bytearray()
+
+    def add(self, audio: bytes) -> bytes:
+        """Return what is to be sent now, if anything."""
+        self._audio += audio
+        return self.take() if len(self._audio) >= self._bytes else b""
+
+    def take(self) -> bytes:
+        """Return what waits."""
+        taken = bytes(self._audio)
+        self._audio.clear()
+        return taken

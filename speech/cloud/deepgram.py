@@ -6,18 +6,16 @@ consists of the final results until the one that Deepgram marks with `from_final
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
 
 from aiohttp import ClientSession, ClientWebSocketResponse
-from msgspec import Struct, convert, json
+from msgspec import MsgspecError, Struct, convert, json
 
 from speech.cloud.connection import ServiceConnection, connect
-from speech.cloud.deepgram_files import DeepgramFiles
-from speech.cloud.recordings import Recording, RecordingLimit
-from speech.hints import hinted_words
-from speech.recognizer import OnInterim, RecognitionFailed, Transcript
+from speech.cloud.recordings import Recording, RecordingLimit, http_url, post_file
+from speech.recognizer import OnInterim, RecognitionFailed, Transcript, hinted_words
 from wire.streams.recognizer import RecognizerStart
 
 _FINALIZE_S = 2.0  # Deepgram may not reply to it when nothing is left to transcribe
@@ -178,3 +176,37 @@ class DeepgramRecognition:
             while True:
                 await asyncio.sleep(_KEEP_ALIVE_S)
                 await self._connection.send('{"type":"KeepAlive"}')
+
+
+class _Results(Struct, frozen=True):
+    channels: tuple[_Channel, ...]
+
+
+class _Response(Struct, frozen=True):
+    results: _Results
+
+
+_responses = json.Decoder(_Response)
+
+
+class DeepgramFiles:
+    """Files that are sent to Deepgram; `url` is that of the live API."""
+
+    def __init__(self, url: str, key: str, http: ClientSession) -> None:
+        self._url = http_url(url)
+        self._headers = {"Authorization": f"Token {key}", "Content-Type": "audio/wav"}
+        self._http = http
+
+    async def transcribe(self, wav: bytes, query: Sequence[tuple[str, str]]) -> Transcript:
+        """Return the transcript of a file; raises RecognitionFailed."""
+        body = await post_file(
+            self._http, "deepgram", self._url, data=wav, params=query, headers=self._headers
+        )
+        try:
+            channels = _responses.decode(body).results.channels
+        except MsgspecError:
+            raise RecognitionFailed("failed", "deepgram: an unexpected response") from None
+        if not (channels and channels[0].alternatives):
+            return Transcript()
+        best = channels[0].alternatives[0]
+        return Transcript(best.transcript, best.confidence)

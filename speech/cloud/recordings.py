@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
-from speech.cloud.failures import rejected, unanswered
+from speech.cloud.connection import rejected, unanswered
 from speech.recognizer import RecognitionFailed, Transcript
 
 Transcribe = Callable[[bytes], Coroutine[Any, Any, Transcript]]

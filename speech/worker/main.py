@@ -15,7 +15,7 @@ from typing import BinaryIO, Protocol
 
 from base.sandbox.prctl import end_with_parent
 from base.sandbox.restrict import ResourceLimits, report, restrict, set_limits
-from speech.grammar.grammar import phone_loop
+from speech.grammar import phone_loop
 from speech.worker.protocol import (
     CloseStream,
     FeedAudio,
@@ -129,7 +129,7 @@ def _serve(worker: Worker, jobs: BinaryIO, replies: BinaryIO) -> None:
 
 
 def _grammars() -> OpenDecoder:
-    from speech.grammar.decoder import GrammarStream  # noqa: PLC0415 - not for Whisper
+    from speech.worker.grammar_decoder import GrammarStream  # noqa: PLC0415 - not for Whisper
 
     phones = phone_loop()
 
@@ -142,7 +142,7 @@ def _grammars() -> OpenDecoder:
 
 
 def _whisper(folder: Path) -> OpenDecoder:
-    from speech.whisper.decoder import WhisperStream, load_model  # noqa: PLC0415 - nor for grammars
+    from speech.worker.whisper_decoder import WhisperStream, load_model  # noqa: PLC0415 - nor for grammars
 
     model = load_model(folder)
 

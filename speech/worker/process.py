@@ -34,6 +34,7 @@ from speech.worker.protocol import (
     frame,
     replies,
 )
+from wire.streams.recognizer import RecognizerStart
 
 log = structlog.get_logger()
 OnHeard = Callable[[Sequence[str]], None]
@@ -246,3 +247,46 @@ class WorkerProcess:
 
 def _failed(text: str) -> RecognitionFailed:
     return RecognitionFailed("failed", text)
+
+
+class WorkerPool:
+    """A fixed number of workers, with a limit of streams: the next one is rejected at once."""
+
+    def __init__(self, limits: WorkerLimits, model: Path | None = None) -> None:
+        self._limits = limits
+        self.workers = tuple(WorkerProcess(limits, model) for _ in range(limits.processes))
+
+    async def open(
+        self, rate: int, vocabulary: GrammarVocabulary | Prompt, on_heard: OnHeard | None
+    ) -> WorkerStream:
+        """Begin a stream; raises RecognitionFailed (overloaded, failed)."""
+        worker = min(self.workers, key=lambda each: each.streams)
+        if worker.streams >= self._limits.streams:
+            most = self._limits.streams * self._limits.processes
+            raise RecognitionFailed("overloaded", f"{most} streams are recognized already")
+        if worker.is_behind:
+            raise RecognitionFailed("overloaded", "the recognizer is behind with other streams")
+        return await worker.open(rate, vocabulary, on_heard)
+
+    async def start(self) -> None:
+        """Start all workers, so that the first stream need not wait."""
+        await asyncio.gather(*(each.start() for each in self.workers))
+
+    async def close(self) -> None:
+        await asyncio.gather(*(each.close() for each in self.workers))
+
+
+class WorkerPools(Struct, frozen=True):
+    """The workers of a recognizer: of live streams, and of recordings, which start when needed."""
+
+    live: WorkerPool
+    recordings: WorkerPool
+
+    def of(self, start: RecognizerStart) -> WorkerPool:
+        return self.live if start.live else self.recordings
+
+    async def start(self) -> None:
+        await self.live.start()
+
+    async def close(self) -> None:
+        await asyncio.gather(self.live.close(), self.recordings.close())

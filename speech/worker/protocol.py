@@ -5,7 +5,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
-from speech.grammar.grammar import Grammar
+from speech.grammar import Grammar
 
 LENGTH_BYTES = 4
 

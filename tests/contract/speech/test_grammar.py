@@ -2,8 +2,8 @@
 
 import pytest
 
-from speech.grammar.decoder import GrammarStream
-from speech.grammar.grammar import Grammar, Transition, phone_loop
+from speech.grammar import Grammar, Transition, phone_loop
+from speech.worker.grammar_decoder import GrammarStream
 from tests.contract.speech.voices import Voices, espeak_says, silence
 from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import stream

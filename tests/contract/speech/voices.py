@@ -13,7 +13,7 @@ import numpy as np
 from engine.media.clip import MediaLimits
 from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
-from speech.audio.resampler import Resampler
+from speech.audio import Resampler
 from wire.media import Speech
 
 _QUIET = 0.05  # of the loudest sample: less is the end of a word

@@ -2,7 +2,7 @@
 
 import pytest
 
-from speech.grammar.dictionary import Dictionary
+from speech.vocabulary import Dictionary
 
 WORDS = (
     "sales support billing yes no human agent mail voice twenty four hundred forty two five six"

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from speech.audio.frames import SILENCE_DB, FrameCutter, level_db
-from speech.audio.resampler import Resampler
+from speech.audio import SILENCE_DB, FrameCutter, Resampler, level_db
 
 
 @given(st.lists(st.integers(0, 400), max_size=20))

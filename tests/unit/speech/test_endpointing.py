@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from speech.audio.endpointing import Boundary, Endpointer, UtteranceEnded, UtteranceStarted
-from speech.audio.frames import FRAME_MS
+from speech.audio import FRAME_MS
+from speech.endpointing import Boundary, Endpointer, UtteranceEnded, UtteranceStarted
 
 QUIET, SPEECH = -65.0, -25.0
 

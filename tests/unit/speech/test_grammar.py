@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from speech.grammar.dictionary import Dictionary
-from speech.grammar.grammar import MAX_PRONUNCIATIONS, Grammar, HintGrammar, phone_loop
+from speech.grammar import MAX_PRONUNCIATIONS, Grammar, HintGrammar, phone_loop
 from speech.recognizer import RecognitionFailed
+from speech.vocabulary import Dictionary
 from wire.streams.recognizer import SpokenHint
 
 _ALPHABET = str.maketrans("0123456789", "abcdefghij")

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from speech.grammar.dictionary import Dictionary
-from speech.grammar.words import DIGITS, Saying, sayings
 from speech.recognizer import RecognitionFailed
+from speech.vocabulary import DIGITS, Dictionary, Saying, sayings
 from wire.streams.recognizer import SpokenHint
 
 DIGITS_HINT = "$digits"  # a sequence of digits

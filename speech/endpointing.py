@@ -7,7 +7,7 @@ followed: down at once, up slowly, so that speech itself is not taken for noise.
 
 from dataclasses import dataclass
 
-from speech.audio.frames import FRAME_MS
+from speech.audio import FRAME_MS
 
 _ONSET_FRAMES = 3  # shorter sounds are clicks
 _ONSET_DB = 10.0  # above the noise

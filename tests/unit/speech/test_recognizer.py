@@ -2,7 +2,7 @@
 
 import pytest
 
-from speech.hints import hinted_words, model_language, prompt_of
+from speech.recognizer import hinted_words, model_language, prompt_of
 from wire.streams.recognizer import SpokenHint
 
 

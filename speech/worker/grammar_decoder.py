@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from pocketsphinx import Decoder, get_model_path
 
-from speech.audio.resampler import Resampler
-from speech.grammar.grammar import Grammar, Transition
+from speech.audio import Resampler
+from speech.grammar import Grammar, Transition
 
 MODEL_RATE = 16_000
 _TELEPHONE_RATE = 8_000

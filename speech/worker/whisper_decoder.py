@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from speech.audio.resampler import Resampler
+from speech.audio import Resampler
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel

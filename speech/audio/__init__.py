@@ -1,1 +1,0 @@
-"""Audio of a stream: frames, levels, the ends of utterances, sample rates."""

@@ -1,1 +1,0 @@
-"""Offline recognition of a grammar that is made of hints, with pocketsphinx."""

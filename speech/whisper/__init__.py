@@ -1,1 +1,0 @@
-"""Offline recognition of free speech with Whisper."""
