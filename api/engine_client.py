@@ -27,7 +27,7 @@ from api.common.errors import (
 )
 from base.loop_cost import CHARGE, SERVER_TIMING, from_header
 from base.tls import client_context
-from base.tracing.traces import RequestTraces
+from base.tracing import RequestTraces
 from wire.decoding.messages import decode_message
 from wire.rpc import Problem
 

@@ -33,10 +33,10 @@ from api.jobs.housekeeping import Monitor, background, clean_up
 from api.jobs.worker import Worker
 from api.services import open_services
 from base.listen import BindFailed
-from base.tracing.opened import open_traces
+from base.tracing import open_traces
 
 if TYPE_CHECKING:
-    from base.tracing.otel import OtelRequestTraces
+    from base.otel import OtelRequestTraces
 
 SWITCH_INTERVAL_S = 0.001  # for which a thread that writes an export lets the event loop wait
 
@@ -124,7 +124,7 @@ async def create_configured_account(
 
 
 def _create_traces() -> "OtelRequestTraces":
-    from base.tracing.otel import (  # noqa: PLC0415 - an optional package
+    from base.otel import (  # noqa: PLC0415 - an optional package
         OtelRequestTraces,
         create_provider,
     )

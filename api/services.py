@@ -65,7 +65,7 @@ from api.policy_sync.sync import PolicySync
 from api.recordings.signed_urls import UrlSigner
 from api.voice.listeners.service import ListenerService
 from api.voice.service import VoiceService
-from base.tracing.traces import RequestTraces
+from base.tracing import RequestTraces
 
 # What these have done already is whole; an erasure that stopped would leave half a list.
 CANCELLABLE = frozenset({"cdr-export", "contact-download", "contact-tags", "contacts-import"})

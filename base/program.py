@@ -6,17 +6,17 @@ other is a fault, with its traceback.
 
 import asyncio
 import signal
+import socket
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import uvloop
 
-from base.event_loop import EventLoop
 from base.exit_status import ExitStatus
 from base.invalid_settings import InvalidSettings
 from base.logging import configure
-from base.sandbox.process import protect_process
+from base.sandbox import protect_process
 from base.tls import TlsFileError
 from wire.error_codes.hint import failure_lines
 
@@ -87,3 +87,27 @@ async def _run(settings: S, build: Callable[[S], Program], failures: Failures) -
 def _fail(reason: str, code: str) -> NoReturn:
     sys.stderr.write(f"{failure_lines('switchroom', reason, code)}\n")
     sys.exit(ExitStatus.NOT_DONE)
+
+
+class EventLoop(uvloop.Loop):
+    """uvloop's, in which a connection to an address waits for no lookup of a name.
+
+    Its `sock_connect` resolves also what is an address, and names no kind of socket: without one,
+    a thread does it, and two slow names hold all threads that uvloop has for that.
+    """
+
+    async def getaddrinfo(  # noqa: PLR0913 - as the base class has them
+        self,
+        host: str | bytes | None,
+        port: str | bytes | int | None,
+        *,
+        family: int = 0,
+        type: int = 0,  # noqa: A002 - as the base class calls it
+        proto: int = 0,
+        flags: int = 0,
+    ) -> list[Any]:
+        """Return addresses, of an address at once; raises OSError."""
+        kind = type or socket.SOCK_STREAM
+        return await super().getaddrinfo(
+            host, port, family=family, type=kind, proto=proto, flags=flags
+        )

@@ -6,7 +6,7 @@ The command prints these and nothing else; any other exception is a fault of our
 from collections.abc import Sequence
 from pathlib import Path
 
-from base.unreadable_file import unreadable
+from base.invalid_settings import unreadable
 from dev.caller import sudo_command
 
 

@@ -3,7 +3,7 @@
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.request_middleware import route_of
-from base.tracing.traces import RequestTraces, Span
+from base.tracing import RequestTraces, Span
 
 TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
 FIRST_SERVER_ERROR = 500

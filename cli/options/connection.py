@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from base.invalid_settings import InvalidSettings
+from base.invalid_settings import InvalidSettings, unreadable
 from base.lab_folder import FOLDER_VARIABLE
-from base.unreadable_file import unreadable
 from cli.errors import NO_SOURCE, UsageError
 from cli.options.profiles import Profile, profiles_path, read_profiles
 

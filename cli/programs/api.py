@@ -12,7 +12,7 @@ from api.db.database import Database
 from api.db.migrate import migrate
 from base.listen import BindFailed
 from base.logging import configure
-from base.sandbox.process import protect_process
+from base.sandbox import protect_process
 from base.tls import TlsFileError
 from cli.database.runtime import fail, load_settings
 from cli.named_commands import with_example

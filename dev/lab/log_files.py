@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from base.child_processes import kill
 from base.exit_status import ExitStatus
-from base.sandbox.child import kill
 from dev.errors import ToolMissing
 
 _LINES = "20"

@@ -12,10 +12,9 @@ from aiohttp import ClientSession
 from msgspec import Struct
 
 from base.address_guard import AddressGuard, guarded_session
-from base.lookups import Lookups
+from base.lookups import AccountResolver, Lookups
 from engine.callbacks.transport import Outcome, SignedEvent, Transport
 from engine.calls.flows.templates import Lookup
-from engine.common.account_resolver import AccountResolver
 from engine.config import Settings
 from engine.runtime.io.command_runner import ActionSource
 from engine.runtime.io.custom_http_requests import ApiRequestRunner

@@ -16,7 +16,7 @@ from aiohttp import ClientSession
 from msgspec.structs import replace
 
 from base.fair_slots import FairSlots
-from engine.common.account_resolver import connecting_for
+from base.lookups import connecting_for
 from engine.media.clip import (
     SAMPLE_RATE_HZ,
     MadeClip,

@@ -17,8 +17,7 @@ from aiohttp import (
 from msgspec import Struct
 from yarl import URL
 
-from base.http_errors import failure_word
-from engine.common.exact_url import exact_url
+from base.http_client import exact_url, failure_word
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.sniff import HEAD_BYTES, Container, detect_container
 

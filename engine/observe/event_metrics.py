@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from base.metric_types import (
+from base.metrics import (
     FAST_BUCKETS,
     NODE_AND_SLOT,
     SLOW_BUCKETS,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from base.metric_types import (
+from base.metrics import (
     FAST_BUCKETS,
     LATENESS_BUCKETS,
     NODE_AND_SLOT,

@@ -10,8 +10,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import Decision
 from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
 
-from base.tracing.otel import OtelRequestTraces, OtelSpan, use_span
-from base.tracing.traces import Span
+from base.otel import OtelRequestTraces, OtelSpan, use_span
+from base.tracing import Span
 from wire.call_id_format import shard_of
 from wire.shard import NO_SHARD
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from base.metric_types import Histogram
+from base.metrics import Histogram
 
 LOSS_BUCKETS = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
 JITTER_BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from base.tracing.opened import open_traces
+from base.tracing import open_traces
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
 
@@ -27,7 +27,7 @@ async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Telemetry]
 
 
 def _create() -> "OtelTraces":
-    from base.tracing.otel import create_provider  # noqa: PLC0415 - an optional package
+    from base.otel import create_provider  # noqa: PLC0415 - an optional package
     from engine.observe.otel import OtelTraces  # noqa: PLC0415 - an optional package
 
     return OtelTraces(create_provider("switchroom"))

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from base.tracing.traces import RequestTraces, Span
+from base.tracing import RequestTraces, Span
 
 
 class Traces(RequestTraces, Protocol):

@@ -11,7 +11,7 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
-from base.http_errors import failure_word
+from base.http_client import failure_word
 from engine.recordings import wav
 from engine.recordings.archive import Archive
 from engine.recordings.errors import ArchiveError

@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 from msgspec import Struct
 
-from base.metric_types import Counter
+from base.metrics import Counter
 from engine.rpc.peers.signature import (
     RequestLine,
     Signature,

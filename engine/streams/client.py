@@ -8,7 +8,7 @@ import aiohttp
 import msgspec
 import structlog
 
-from base.http_errors import failure_word
+from base.http_client import failure_word
 from engine.streams.errors import GatewayUnavailable, StreamRejected
 from wire.decoding.messages import decode_message
 from wire.streams.reports import Report

@@ -4,7 +4,7 @@ from aiohttp import ClientConnectionError, ClientPayloadError
 from msgspec import Struct
 
 from base.address_guard import is_address_refused
-from base.http_errors import failure_word
+from base.http_client import failure_word
 
 
 class Attempt(Struct, frozen=True):

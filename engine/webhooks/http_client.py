@@ -9,9 +9,9 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 from msgspec import Struct
 from msgspec.structs import replace
 
-from base.loop_timer import timeout_after_arrivals
-from engine.common.account_resolver import connecting_for
-from engine.common.exact_url import exact_url
+from base.http_client import exact_url
+from base.lookups import connecting_for
+from base.timers import timeout_after_arrivals
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed, classify_error
 from engine.webhooks.log.exchange import (
     NO_LOG,

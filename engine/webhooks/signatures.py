@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from standardwebhooks import Webhook
 
-from engine.common.exact_url import exact_url
+from base.http_client import exact_url
 
 _AUTHORITY = re.compile(r"([a-z][a-z0-9+.-]*)://(?:[^/?#]*@)?([^/?#]*)", re.IGNORECASE)
 _DEFAULT_PORTS = {"https": ":443", "wss": ":443", "http": ":80", "ws": ":80"}

@@ -17,7 +17,7 @@ from aiohttp import (
 )
 from msgspec import MsgspecError
 
-from base.http_errors import failure_word
+from base.http_client import failure_word
 from speech.audio import SAMPLE_BYTES
 from speech.recognizer import RecognitionFailed
 from wire.streams.recognizer import RecognizerErrorCode

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from base.sandbox.prctl import end_with_parent
-from base.sandbox.restrict import ResourceLimits, report, restrict, set_limits
+from base.sandbox import ResourceLimits, end_with_parent, report, restrict, set_limits
 from speech.grammar import phone_loop
 from speech.worker.protocol import (
     CloseStream,

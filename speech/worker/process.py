@@ -14,8 +14,8 @@ from typing import Any
 import structlog
 from msgspec import Struct
 
-from base.sandbox.child import kill
-from base.sandbox.restrict import ENVIRONMENT
+from base.child_processes import kill
+from base.sandbox import ENVIRONMENT
 from speech.recognizer import RecognitionFailed
 from speech.worker.protocol import (
     LENGTH_BYTES,

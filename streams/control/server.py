@@ -18,10 +18,9 @@ from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from yarl import URL
 
-from base.http_errors import failure_word
+from base.http_client import failure_word
 from base.listen import listening
-from base.metric_types import Labels, Metadata
-from base.metrics_text import CurrentValues, Family, text_of
+from base.metrics import CurrentValues, Family, Labels, Metadata, text_of
 from streams.bots.destinations import RecognizerServer
 from streams.control.reports import HEARTBEAT_S, ReportHub, send_reports
 from streams.control.service import StreamService

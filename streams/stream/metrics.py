@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import get_args
 
-from base.metric_types import FAST_BUCKETS, SLOW_BUCKETS, Counter, Histogram
+from base.metrics import FAST_BUCKETS, SLOW_BUCKETS, Counter, Histogram
 from wire.streams.reports import EndReason
 
 

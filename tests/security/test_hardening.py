@@ -107,7 +107,7 @@ async def test_downloads_are_not_decompressed(tmp_path: Path) -> None:
 
 def test_files_are_private(tmp_path: Path) -> None:
     """Those of an engine and of the REST layer, which keep this mask."""
-    code = "from base.sandbox.process import protect_process as p; p(); open('file', 'w').close()"
+    code = "from base.sandbox import protect_process as p; p(); open('file', 'w').close()"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600

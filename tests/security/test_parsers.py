@@ -10,7 +10,7 @@ import pytest
 
 from api.contacts.imports.reader.messages import FileFormat, ReadRequest
 from api.contacts.imports.reader_client import NICENESS, batches
-from base.sandbox.restrict import ENVIRONMENT, SOURCES
+from base.sandbox import ENVIRONMENT, SOURCES
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
 from tests.harness.media.sounds import LIMITS, sound
@@ -18,7 +18,7 @@ from tests.harness.media.sounds import LIMITS, sound
 BEGIN = """
 import os, socket, subprocess, sys
 from pathlib import Path
-from base.sandbox.restrict import ResourceLimits, restrict, set_limits
+from base.sandbox import ResourceLimits, restrict, set_limits
 set_limits(ResourceLimits(2 << 30, 1024, 32, 60))
 folder = Path(sys.argv[1])
 restrict([folder / "given.csv"], [folder / "parts"])
@@ -95,7 +95,7 @@ async def test_what_a_parser_may_do(tmp_path: Path, name: str) -> None:
 
 LIMITED = """
 import resource
-from base.sandbox.restrict import ResourceLimits, report, set_limits
+from base.sandbox import ResourceLimits, report, set_limits
 resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
 set_limits(ResourceLimits(2 << 30, 1024, 32, 60))
 report("as long as the log is short")
@@ -116,9 +116,9 @@ async def test_limits_and_logs_of_the_system(tmp_path: Path, log: bytes) -> None
 
 COMPILED = """
 import subprocess, sys
-from base.sandbox.restrict import ENVIRONMENT, SOURCES
+from base.sandbox import ENVIRONMENT, SOURCES
 code = '''
-from base.sandbox.restrict import restrict
+from base.sandbox import restrict
 restrict()
 import xmlrpc.client
 print(xmlrpc.client.__cached__)

@@ -19,8 +19,8 @@ from api.contacts.imports.reader.messages import (
     ReadRequest,
     UnreadableFile,
 )
-from base.sandbox.child import kill, lower_priority
-from base.sandbox.restrict import ENVIRONMENT
+from base.child_processes import kill, lower_priority
+from base.sandbox import ENVIRONMENT
 
 INSPECT_TIMEOUT_S = 60.0  # longer than any file of the maximum size takes
 NICENESS = 10  # the requests of customers come first, also while the reader loads its modules

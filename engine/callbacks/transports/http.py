@@ -9,9 +9,9 @@ from time import perf_counter
 import aiohttp
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
+from base.http_client import exact_url
+from base.lookups import connecting_for
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
-from engine.common.account_resolver import connecting_for
-from engine.common.exact_url import exact_url
 from engine.webhooks.errors import classify_error
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
 from engine.webhooks.response import HttpResponse, read_error_body

@@ -4,8 +4,8 @@ import asyncio
 import re
 from asyncio.subprocess import DEVNULL, PIPE, Process
 
+from base.child_processes import kill
 from base.fair_slots import FairSlots
-from base.sandbox.child import kill
 from engine.media.clip import MediaError
 from engine.media.tts.ssml import sanitize
 from wire.media import Speech

@@ -17,8 +17,14 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from base.sandbox.prctl import end_with_parent
-from base.sandbox.restrict import ResourceLimits, allowed_limit, report, restrict, set_limits
+from base.sandbox import (
+    ResourceLimits,
+    allowed_limit,
+    end_with_parent,
+    report,
+    restrict,
+    set_limits,
+)
 from engine.media.clip import MediaError, Reason
 from engine.media.worker.protocol import (
     Job,

@@ -6,8 +6,8 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
-from base.sandbox.child import kill
-from base.sandbox.restrict import ENVIRONMENT
+from base.child_processes import kill
+from base.sandbox import ENVIRONMENT
 from engine.media.clip import MediaError, MediaLimits, Reason
 from engine.media.worker.protocol import (
     LENGTH_BYTES,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
-from base.metric_types import Labels
+from base.metrics import Labels
 from engine.observe.metrics import Metrics
 
 KEPT_S = 600.0

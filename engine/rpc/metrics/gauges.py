@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, get_args
 
-from base.metric_types import Labels, Metadata
-from base.metrics_text import CurrentValues
+from base.metrics import CurrentValues, Labels, Metadata
 from engine.calls.model.call_states import CallState, Ended
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap

@@ -12,8 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from base.metric_types import Labels
-from base.metrics_text import CurrentValues, Family, text_of
+from base.metrics import CurrentValues, Family, Labels, text_of
 from engine.observe.metrics import Metrics
 from engine.rpc.metrics.finished_series import FinishedSeries
 from engine.rpc.metrics.gauges import (

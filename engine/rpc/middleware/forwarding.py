@@ -9,7 +9,7 @@ import aiohttp
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from base.http_errors import failure_word
+from base.http_client import failure_word
 from base.loop_cost import SERVER_TIMING
 from engine.rpc.middleware.tracing import trace_headers
 from engine.rpc.peers.client import (

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from base.timer_heap import TimerHeap
+from base.timers import TimerHeap
 
 
 class Timer(Protocol):

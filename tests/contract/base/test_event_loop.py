@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 import asyncio, os, socket, sys
-from base.event_loop import EventLoop
+from base.program import EventLoop
 
 def threads():
     return len(os.listdir("/proc/self/task"))

@@ -123,5 +123,5 @@ def test_commands_run_from_it(installed: Path) -> None:
 
 def test_its_worker_processes_find_their_modules(installed: Path) -> None:
     """Programs that read files of customers start with an environment of their own."""
-    program = "import switchroom; from base.sandbox.restrict import ENVIRONMENT; print(ENVIRONMENT)"
+    program = "import switchroom; from base.sandbox import ENVIRONMENT; print(ENVIRONMENT)"
     assert f"{installed}/switchroom/packages" in run(installed, program)

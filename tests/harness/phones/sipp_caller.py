@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from base.sandbox.child import kill
+from base.child_processes import kill
 from tests.harness.ports import free_port, media_port
 
 

@@ -3,7 +3,7 @@
 import pytest
 from structlog.testing import capture_logs
 
-from base.metric_types import Counter
+from base.metrics import Counter
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_queue import CallQueue

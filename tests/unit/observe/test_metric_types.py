@@ -1,6 +1,6 @@
 """Counters and histograms."""
 
-from base.metric_types import Counter, Histogram
+from base.metrics import Counter, Histogram
 from engine.observe.metrics import Metrics
 
 

@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 from structlog.testing import capture_logs
 
-from base.tracing.opened import ENDPOINTS, open_traces
+from base.tracing import ENDPOINTS, open_traces
 
 TRACED = {ENDPOINTS[0]: "http://127.0.0.1:4318"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from base.tracing.opened import is_traced
+from base.tracing import is_traced
 from engine.observe.telemetry import open_telemetry
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}

@@ -5,8 +5,7 @@ import logging
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
-from base.tracing.context import context_headers
-from base.tracing.otel import OtelRequestTraces
+from base.otel import OtelRequestTraces, context_headers
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

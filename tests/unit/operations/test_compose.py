@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from api.config import Settings as ApiSettings
-from base.tracing.opened import is_traced
+from base.tracing import is_traced
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from base.tracing.context import context_headers
+from base.otel import context_headers
 from engine.ami.contacts import address_of_contact, remote_address
 from engine.ami.events import take_dtmf
 from engine.ami.messages import read_message

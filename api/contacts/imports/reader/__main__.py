@@ -20,7 +20,7 @@ from api.contacts.imports.reader.messages import (
     UnreadableFile,
 )
 from api.contacts.imports.reader.open import inspect_file
-from base.sandbox.restrict import ResourceLimits, restrict, set_limits
+from base.sandbox import ResourceLimits, restrict, set_limits
 
 MAX_MEMORY_BYTES = 2 << 30
 MAX_CPU_S = {"inspect": 60, "batches": 600}

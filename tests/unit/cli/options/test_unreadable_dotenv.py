@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from base.unreadable_file import unreadable
+from base.invalid_settings import unreadable
 
 DENIED = PermissionError(13, "Permission denied")
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from base.metric_types import Counter, Gauge, Histogram, Metadata
-from base.metrics_text import CurrentValues, Family, text_of
+from base.metrics import Counter, CurrentValues, Family, Gauge, Histogram, Metadata, text_of
 
 
 def samples(family: Family) -> tuple[str, str, list[tuple[str, dict[str, str], float]]]:

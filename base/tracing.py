@@ -1,12 +1,36 @@
-"""Whether a program is traced, and its traces for as long as it runs."""
+"""Spans of requests: the interface to a tracing system, and traces of a running program."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from threading import Thread
 from typing import Protocol, TypeVar
 
 import structlog
+
+
+class Span(Protocol):
+    """An operation in progress."""
+
+    def set_name(self, name: str) -> None:
+        """Change the name, which may be known only at the end."""
+
+    def set_attribute(self, name: str, value: str | int) -> None:
+        """Set an attribute."""
+
+    def end(self, error: str = "") -> None:
+        """End the span; with an error if the operation failed."""
+
+
+class RequestTraces(Protocol):
+    """Creates spans of requests; a program without tracing has no instance."""
+
+    def server_span(self, name: str, headers: Mapping[str, str]) -> AbstractContextManager[Span]:
+        """Open the span of an incoming request, under the parent in its headers."""
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the W3C trace context headers of the current span."""
+
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 CLOSES_WITHIN_S = 3.0  # less than what service managers wait

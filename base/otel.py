@@ -4,6 +4,7 @@ All settings are the standard ones, `OTEL_…`; imported only if they name an en
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -16,8 +17,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from base.tracing.context import context_headers
-from base.tracing.traces import Span
+from base.tracing import Span
 
 _W3C = TraceContextTextMapPropagator()
 
@@ -82,3 +82,29 @@ def use_span(span: trace.Span) -> Iterator[Span]:
     finally:
         if span.is_recording():
             span.end()
+
+
+PARENT, STATE = "traceparent", "tracestate"
+MAX_STATE_LENGTH = 512  # what each program has to pass on
+_PARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]{0,64})?")
+_KEY = r"(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})"
+_MEMBER = re.compile(
+    rf"({_KEY})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{{0,255}}[\x21-\x2b\x2d-\x3c\x3e-\x7e]"
+)
+
+
+def context_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that have the form of the standard."""
+    parent, state = headers.get(PARENT, ""), headers.get(STATE, "")
+    if not _PARENT.fullmatch(parent):
+        return {}
+    return {PARENT: parent} | ({STATE: state} if _is_state(state) else {})
+
+
+def _is_state(text: str) -> bool:
+    """Return whether a list has members of different names only."""
+    if not text or len(text) > MAX_STATE_LENGTH:
+        return False
+    found = [_MEMBER.fullmatch(each) for each in re.split(r"[ \t]*,[ \t]*", text) if each]
+    names = {each[1] for each in found if each}
+    return bool(found) and len(names) == len(found)

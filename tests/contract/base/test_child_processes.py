@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from base.sandbox.child import kill
+from base.child_processes import kill
 
 
 @pytest.fixture

@@ -1,1 +1,0 @@
-"""Traces of both layers: their interface, and OpenTelemetry behind it."""
