@@ -138,8 +138,7 @@ def logs(*, folder: Folder = None, settings: KeptSettings = None) -> None:
     """
 
     async def work() -> int:
-        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
-        from dev.lab.log_files import follow  # noqa: PLC0415 - slow for other commands
+        from dev.lab.lifecycle import Lab, follow  # noqa: PLC0415 - slow for other commands
 
         return await follow(Lab.find(_folder(folder, settings)).logs())
 

@@ -21,11 +21,10 @@ from dev.errors import BadOption, CallFailed, NotStarted, PortTaken, UnusableFol
 from dev.lab.env_file import read_file
 from dev.lab.plan import DOTENV, read_plan
 from dev.phone.answerer import Answerer
-from dev.phone.caller import Dialed, Interrupted, Outcome, Say, place_call
+from dev.phone.caller import PAUSES_S, SOUND, Dialed, Interrupted, Outcome, Pressed, Say, place_call
 from dev.phone.g711 import RATE_HZ, read_wav, sound_s, write_wav
 from dev.phone.rtp import KEYS
 from dev.phone.speech import spoken
-from dev.phone.strokes import PAUSES_S, SOUND, Pressed
 from wire.phone_numbers.e164 import normalized
 
 PLAYERS = (

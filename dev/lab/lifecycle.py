@@ -3,13 +3,15 @@
 import asyncio
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from base.child_processes import kill
+from base.exit_status import ExitStatus
 from dev.caller import sudo_command
-from dev.errors import LabError, NotStarted, PortTaken, ServerFailed, UnusableFolder
+from dev.errors import LabError, NotStarted, PortTaken, ServerFailed, ToolMissing, UnusableFolder
 from dev.lab.folder import LOCK_FILE, locked
 from dev.lab.plan import FILE as PLAN_FILE
 from dev.lab.plan import Plan, read_plan, write_plan
@@ -20,8 +22,8 @@ from dev.pbx.docker import DockerNode
 from dev.pbx.node import PbxNode
 from dev.progress import Progress
 from dev.servers.ports import taken_ports
+from dev.servers.process import until
 from dev.servers.server import Ended, Server
-from dev.servers.until import until
 
 _LOG_LINES = 15
 _LOOKS_EVERY_S = 0.5
@@ -199,3 +201,20 @@ def _failure(server: Server, reason: str) -> str:
     except FileNotFoundError:
         lines = []
     return "\n  ".join((f"{title_of(server)} {reason}; the end of {server.log}:", *lines))
+
+
+_LINES = "20"
+
+
+async def follow(files: Sequence[Path]) -> int:
+    """Print the end of the files and what is added to them, until a signal."""
+    try:
+        tail = await asyncio.create_subprocess_exec("tail", "-n", _LINES, "-F", *map(str, files))
+    except FileNotFoundError:
+        raise ToolMissing("tail", "install coreutils") from None
+    try:
+        await tail.wait()
+    finally:
+        kill(tail)  # Ctrl-C has reached it too
+        await tail.wait()
+    return ExitStatus.DONE

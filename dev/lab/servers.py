@@ -15,7 +15,7 @@ from dev.phone.caller import CALLER_PORTS
 from dev.servers.ports import is_udp_bound
 from dev.servers.server import Server, is_well
 from dev.servers.valkey import ValkeyServer
-from dev.setup.requirements import FURTHER_EXTRAS, missing_here
+from dev.setup.python_packages import FURTHER_EXTRAS, missing_here
 
 RECOGNIZERS = "SWITCHROOM_STREAMS_RECOGNIZERS"
 TRANSCRIPTS = "SWITCHROOM_TRANSCRIPT_RECOGNIZERS"

@@ -16,7 +16,7 @@ from rich.console import Console
 from base.exit_status import ExitStatus
 from dev.caller import sudo_caller
 from dev.errors import BadOption, LabError, PackagesMissing, UnusableFolder
-from dev.lab.dotenv_file import API_URL, write_dotenv
+from dev.lab.env_file import API_URL, write_dotenv
 from dev.lab.folder import locked, normal_folder
 from dev.lab.git_exclude import exclude_from_git
 from dev.lab.lifecycle import Lab
@@ -28,8 +28,7 @@ from dev.pbx.debian_root import cache_dir
 from dev.progress import Progress
 from dev.servers.ports import outgoing_ports
 from dev.setup.disk import megabytes, used_bytes
-from dev.setup.python_packages import install_packages
-from dev.setup.requirements import FURTHER_EXTRAS, missing_here
+from dev.setup.python_packages import FURTHER_EXTRAS, install_packages, missing_here
 
 
 class StartOptions(NamedTuple):

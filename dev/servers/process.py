@@ -4,15 +4,38 @@
 outlives its parent, and `Process.load(pid_file)` finds it again after `save(pid_file)`.
 """
 
+import asyncio
+import inspect
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from dev.servers.until import MAX_WAIT_S, until
+MAX_WAIT_S = 30.0  # longer than any step on a busy machine, whose first text takes 10 s
+
+
+async def until(
+    condition: Callable[[], bool | Awaitable[bool]],
+    *,
+    timeout_s: float = MAX_WAIT_S,
+    every_s: float = 0.02,
+    what: str | Callable[[], str] = "the condition",
+) -> None:
+    """Return once the condition holds; raises TimeoutError, naming `what`, after the timeout."""
+    deadline_s = time.monotonic() + timeout_s
+    while True:
+        holds = condition()
+        if await holds if inspect.isawaitable(holds) else holds:
+            return
+        if time.monotonic() >= deadline_s:
+            name = what() if callable(what) else what
+            raise TimeoutError(f"waited {timeout_s} s for {name}")
+        await asyncio.sleep(every_s)
+
 
 # If the parent died before the signal was set, the shell sees another parent and exits.
 _BOUND_PREFIX = (

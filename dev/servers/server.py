@@ -10,8 +10,7 @@ from typing import Self
 
 import aiohttp
 
-from dev.servers.process import Process
-from dev.servers.until import until
+from dev.servers.process import Process, until
 
 
 class Ended(RuntimeError):

@@ -4,13 +4,14 @@ Requirements are named one by one, not as `switchroom[…]`: that would replace 
 version by another one of an index.
 """
 
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
-from importlib.metadata import distributions
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, distributions, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,37 @@ from typing import NamedTuple
 from dev.errors import PackagesMissing
 from dev.setup.debian import UNREACHED
 from dev.setup.disk import check_space, used_bytes
-from dev.setup.requirements import EXTRAS
+
+DISTRIBUTION = "switchroom"
+EXTRAS = ("engine", "speech", "api", "streams", "lab")  # what `switchroom dev` runs
+FURTHER_EXTRAS = ("recognition",)  # and this, where its packages can be installed
+_REQUIREMENT = re.compile(r"(?P<what>(?P<name>[\w.-]+)[^;]*?)\s*;.*extra == ['\"](?P<extra>[\w-]+)")
+
+
+def missing_requirements(
+    declared: Iterable[str], extras: Sequence[str], is_installed: Callable[[str], bool]
+) -> list[str]:
+    """Return the requirements of the extras whose packages are absent, each once."""
+    found: dict[str, str] = {}
+    for each in declared:
+        match = _REQUIREMENT.match(each)
+        if match and match["extra"] in extras and not is_installed(match["name"]):
+            found.setdefault(match["name"], match["what"])
+    return list(found.values())
+
+
+def missing_here(extras: Sequence[str] = EXTRAS) -> list[str]:
+    """Return what `switchroom dev` lacks in the running environment."""
+    return missing_requirements(requires(DISTRIBUTION) or (), extras, _is_installed)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
 
 NEEDED_BYTES = 700_000_000
 _OWN_ENVIRONMENT = (

@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from dev.setup.disk import used_bytes
-from dev.setup.requirements import EXTRAS
+from dev.setup.python_packages import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 PORT_BASE = "8600"

@@ -14,8 +14,7 @@ from rich.console import Console
 
 from cli.phone import CallOptions, call_number
 from dev.phone.answerer import Answerer
-from dev.phone.caller import CALLER_PORTS, Dialed, place_call
-from dev.phone.strokes import Pressed
+from dev.phone.caller import CALLER_PORTS, Dialed, Pressed, place_call
 from tests.contract.dev.harness.calls import NOTHING, give_up_when_it_rings
 from tests.harness.phones.recorded_datagrams import RecordedDatagrams, recorded_datagrams
 from tests.harness.ports import free_port

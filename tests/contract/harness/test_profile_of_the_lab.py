@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from cli.options.connection import client_settings
-from dev.lab.dotenv_file import write_dotenv
+from dev.lab.env_file import write_dotenv
 from dev.lab.lifecycle import Lab
 from dev.lab.plan import Plan
 from dev.lab.summary import summary

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from cli.phone import CallOptions, call_number
 from dev.errors import BadOption
+from dev.phone.caller import Pressed, strokes
 from dev.phone.g711 import RATE_HZ, ULAW_VALUES, encoded, read_wav
-from dev.phone.strokes import Pressed, strokes
 
 
 def test_a_digit_may_follow_a_pause() -> None:

@@ -3,8 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from dev.phone.caller import Dialed, place_call
-from dev.phone.strokes import Pressed
+from dev.phone.caller import Dialed, Pressed, place_call
 from tests.harness.until import until
 
 NOTHING = Pressed("", 0)

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from dev.errors import BadOption, UnreadableSettings
-from dev.lab.dotenv_file import write_dotenv
-from dev.lab.env_file import read_file
+from dev.lab.env_file import read_file, write_dotenv
 
 SETTINGS = {"SWITCHROOM_RPC_TOKEN": "ours", "SWITCHROOM_RPC_PORT": "8070"}
 SOURCE = Path("/state/settings.env")

@@ -1,6 +1,6 @@
 """Which Python packages a lab lacks."""
 
-from dev.setup.requirements import missing_requirements
+from dev.setup.python_packages import missing_requirements
 
 DECLARED = (
     "aiohttp<4,>=3.14",
