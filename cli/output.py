@@ -14,7 +14,7 @@ from rich.text import Text
 
 from base.exit_status import ExitStatus
 from cli.adaptive_table import AdaptiveTable
-from wire.decoding.printable import BIDI_CONTROLS
+from wire.decoding.texts import BIDI_CONTROLS
 
 OutputFormat = Literal["table", "json", "yaml"]
 OutputFlag = Annotated[

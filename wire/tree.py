@@ -9,7 +9,7 @@ from wire.answer_detection import Prompt
 from wire.base import tag_of
 from wire.decoding import lenient, patterns
 from wire.decoding.errors import MAX_ERRORS, BadInput, raise_errors
-from wire.decoding.host_and_port import host_and_port
+from wire.decoding.texts import host_and_port
 from wire.party import Party
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber

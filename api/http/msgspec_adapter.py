@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from wire.decoding import lenient
 from wire.decoding.errors import BadInput, raise_errors
-from wire.decoding.json_document import NOT_JSON, check_unique
+from wire.decoding.json_errors import NOT_JSON, check_unique
 from wire.listeners import CallId
 
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from fastapi import FastAPI
 
 from api.http.openapi_operation import ALIAS_OF, ANY_SCOPE, COMPONENTS, SCOPE
 from wire.events.call_events import CallEvent
-from wire.openapi.components import Components
 from wire.openapi.document import Tag, complete, info
+from wire.openapi.responses import Components
 from wire.verbs import Verb
 from wire.webhooks import ActionRequest, GatherResult, RecordResult, StreamResult
 

@@ -7,9 +7,7 @@ from fastapi import Response
 
 from api.http.body_limit import BodySize
 from api.http.paging import has_pages
-from wire.openapi.components import Components
-from wire.openapi.problems import problem_responses
-from wire.openapi.responses import success_response
+from wire.openapi.responses import Components, problem_responses, success_response
 from wire.rpc import Problem
 
 ANY_SCOPE = "any"  # of an operation that every authenticated caller may use

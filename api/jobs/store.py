@@ -33,7 +33,7 @@ from api.common.errors import TooManyRequests
 from api.db.database import Database, metadata
 from api.db.page_bytes import fits_page, sized_page, text_size
 from base.limit import Limit
-from wire.decoding.printable import printable
+from wire.decoding.texts import printable
 
 LEASE_MS = 15_000
 MAX_ATTEMPTS = 5

@@ -19,7 +19,7 @@ from api.db.database import INSERTS, Store
 from api.jobs.store import LEASE_MS, LeaseLost
 from api.transcripts.segments import TranscriptSegment, pack, unpack
 from api.transcripts.tables import Reason, is_unfinished, transcripts
-from wire.decoding.printable import printable
+from wire.decoding.texts import printable
 from wire.events.record import CallRecord
 
 MAX_ATTEMPTS = 5

@@ -11,7 +11,7 @@ from api.transcripts.queue import Claim, TranscriptQueue
 from api.transcripts.recognizers import Recognizers
 from api.transcripts.recording import Recording, open_recording
 from api.transcripts.segments import CHANNELS, Channel, TranscriptSegment
-from wire.decoding.printable import printable
+from wire.decoding.texts import printable
 from wire.streams.recognizer import FinalTranscript, RecognizerStart
 
 UTTERANCE_MS = 25_000  # Whisper's window is 30 s

@@ -11,10 +11,10 @@ from api.accounts.store import TranscriptSetting
 from api.auth.principal import BUNDLES, SCOPES, unknown_scopes
 from cli.database.runtime import fail
 from wire.decoding import patterns
-from wire.decoding.email_address import email_address
 from wire.decoding.errors import BadInput, InputErrors
 from wire.decoding.lenient import convert
 from wire.decoding.patterns import NAME, PATTERNS
+from wire.decoding.texts import email_address
 from wire.dial_policy import MAX_PREFIXES, MAX_TRUNKS, NumberType
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber

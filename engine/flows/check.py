@@ -29,7 +29,7 @@ from wire.decoding.errors import (
     raise_errors,
     type_info,
 )
-from wire.decoding.json_document import check_unique, read_json
+from wire.decoding.json_errors import check_unique, read_json
 from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
 from wire.tree import Limits, check_action
 from wire.verbs import Action

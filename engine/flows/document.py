@@ -6,7 +6,7 @@ from engine.calls.flows.flow_node_traits import verb_of
 from engine.calls.flows.templates import names
 from engine.calls.verbs.audio_sources import audio_sources
 from wire.decoding import lenient
-from wire.decoding.json_document import read_json
+from wire.decoding.json_errors import read_json
 from wire.flow import FlowOutline, Node
 from wire.media import Source
 from wire.tree import Limits, check_action

@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from wire.decoding import lenient
-from wire.decoding.json_document import check_unique
+from wire.decoding.json_errors import check_unique
 
 T = TypeVar("T")
 MAX_BODY_BYTES = 262_144

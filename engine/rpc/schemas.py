@@ -14,10 +14,8 @@ from engine.rpc.operation import Operation
 from engine.rpc.operations import OPERATIONS
 from engine.rpc.problems import NotFound
 from wire import rpc
-from wire.openapi.components import Components
 from wire.openapi.document import Tag, complete, info
-from wire.openapi.problems import any_problem, problem_responses
-from wire.openapi.responses import success_response
+from wire.openapi.responses import Components, any_problem, problem_responses, success_response
 from wire.schemas import DOCUMENTS
 
 

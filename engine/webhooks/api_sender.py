@@ -21,7 +21,7 @@ from engine.webhooks.log.exchange import NO_LOG, AttemptLog, ShownRequest, Subje
 from engine.webhooks.response import HttpResponse, read_body
 from engine.webhooks.signatures import Signer
 from wire.decoding.errors import BadInput
-from wire.decoding.json_document import read_json
+from wire.decoding.json_errors import read_json
 from wire.flow import Scalar
 from wire.request import ApiRequest
 

@@ -11,7 +11,7 @@ from aiohttp import ClientError
 from engine.webhooks.errors import AttemptFailed
 from engine.webhooks.log.exchange import MAX_RESPONSE_BYTES
 from wire.decoding.errors import BadInput
-from wire.decoding.json_document import repaired
+from wire.decoding.json_errors import repaired
 from wire.tree import Limits, parse_action
 from wire.verbs import Action
 

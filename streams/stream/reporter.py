@@ -7,7 +7,7 @@ from msgspec import Raw
 from streams.stream.barge_in import Outcome
 from streams.stream.context import StreamContext
 from streams.stream.turns import Turn
-from wire.decoding.printable import printable
+from wire.decoding.texts import printable
 from wire.streams.reports import (
     ActionRequested,
     BargedIn,

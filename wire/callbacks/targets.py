@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from wire.decoding import patterns
 from wire.decoding.errors import BadInput
-from wire.decoding.host_and_port import host_and_port
+from wire.decoding.texts import host_and_port
 
 AUTO_SET = "auto-set"
 DEFAULT_GRPC_PORTS = {False: 80, True: 443}  # without and with TLS, as for http and https

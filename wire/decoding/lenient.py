@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, TypeVar, overload
 import msgspec
 from msgspec import Struct, inspect
 
-from wire.decoding.email_address import email_address
 from wire.decoding.error_texts import INVALID_VALUE, REQUIRED, UNKNOWN_FIELD, expected_range
 from wire.decoding.errors import (
     MAX_ERRORS,
@@ -32,7 +31,8 @@ from wire.decoding.errors import (
     steps_to,
     type_info,
 )
-from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json, repaired
+from wire.decoding.json_errors import NOT_JSON, is_out_of_range, json_error, read_json, repaired
+from wire.decoding.texts import email_address
 from wire.phone_numbers.e164 import without_separators
 from wire.phone_numbers.written_number import MAX_CHARS
 

@@ -4,8 +4,7 @@ import re
 from html import escape
 
 from wire.docs_address import ERROR_PATH, error_path
-from wire.error_codes.catalogue import GROUPS
-from wire.error_codes.error_code import ErrorCode
+from wire.error_codes.catalogue import GROUPS, ErrorCode
 
 # It needs no file: neither a style, nor a picture, nor a script is loaded.
 PAGE_POLICY = (

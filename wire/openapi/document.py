@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from wire.openapi.enums import name_enums
 from wire.openapi.examples import example_of
-from wire.openapi.patterns import portable
 from wire.openapi.texts.calls import CALLS
 from wire.openapi.texts.contacts import CONTACTS
 from wire.openapi.texts.documents import DOCUMENTS
 from wire.openapi.texts.names import NAMES
 from wire.openapi.texts.operations import OPERATIONS
 from wire.openapi.texts.records import RECORDS
+from wire.schemas import portable
 
 TEXTS: Mapping[str, str] = {**CALLS, **RECORDS, **DOCUMENTS, **CONTACTS, **OPERATIONS, **NAMES}
 

@@ -26,8 +26,8 @@ from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
 from api.http.paging import in_pieces
-from wire.decoding.email_address import email_address
 from wire.decoding.errors import BadInput
+from wire.decoding.texts import email_address
 from wire.phone_numbers.e164 import beginnings, e164, normalized
 from wire.phone_numbers.written_number import InvalidNumber
 

@@ -9,7 +9,7 @@ from api.contacts.imports.service import ImportService
 from api.contacts.lists.service import ListService
 from api.http.services import service
 from wire.decoding import lenient
-from wire.decoding.json_document import check_unique
+from wire.decoding.json_errors import check_unique
 
 DATA = {"data": {"type": "string", "contentMediaType": "application/json"}}
 T = TypeVar("T")

@@ -11,7 +11,7 @@ import msgspec
 
 from base.limit import Limit
 from wire.decoding.errors import BadInput
-from wire.decoding.json_document import read_json
+from wire.decoding.json_errors import read_json
 
 Lookup = Callable[[str], Any]  # returns the value of a name, or None
 ROOTS = (

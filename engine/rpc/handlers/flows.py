@@ -19,7 +19,7 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire import rpc
 from wire.decoding.errors import BadInput, raise_errors
-from wire.decoding.json_document import read_json
+from wire.decoding.json_errors import read_json
 from wire.decoding.messages import decode_message
 from wire.request import ApiRequest
 from wire.tree import Limits

@@ -35,7 +35,7 @@ from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from wire.callbacks.targets import parse_call_target
 from wire.decoding.patterns import CALLER_ID
-from wire.decoding.printable import printable
+from wire.decoding.texts import printable
 from wire.phone_numbers.international_form import international
 from wire.rpc import NumberRoute
 

@@ -18,7 +18,7 @@ from engine.runtime.agents.phone_credentials import PhoneCredentials
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 from wire.agents import PhoneKind
-from wire.decoding.printable import printable
+from wire.decoding.texts import printable
 
 log = structlog.get_logger()
 TEMPLATES: dict[PhoneKind, str] = {"sip": "agent-template", "browser": "browser-template"}

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from streams.bots.limits import MAX_ACTION_BYTES
-from wire.decoding.json_document import repaired
+from wire.decoding.json_errors import repaired
 from wire.streams.reports import EndReason
 
 MAX_MARK_CHARS = 1_000

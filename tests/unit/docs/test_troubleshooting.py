@@ -11,8 +11,7 @@ from cli.doctor.result import failure, warning
 from tests.harness.each import for_each
 from tests.harness.raised_codes import raised_codes
 from wire.docs_address import DOCS_URL
-from wire.error_codes.catalogue import CATALOGUE
-from wire.error_codes.error_code import Place
+from wire.error_codes.catalogue import CATALOGUE, Place
 
 ROOT = Path(__file__).parents[3]
 TROUBLESHOOTING = (ROOT / "docs/troubleshooting.md").read_text()

@@ -14,8 +14,14 @@ from engine.runtime.agents.agent_presence import AgentRejection
 from engine.runtime.base.interfaces import CallRejection, DialRejection
 from tests.harness.each import for_each
 from tests.harness.raised_codes import Raised, raised_codes
-from wire.error_codes.catalogue import CATALOGUE, FAMILY_END, GROUPS, code_of_status, find_code
-from wire.error_codes.error_code import ErrorCode
+from wire.error_codes.catalogue import (
+    CATALOGUE,
+    FAMILY_END,
+    GROUPS,
+    ErrorCode,
+    code_of_status,
+    find_code,
+)
 from wire.error_codes.problems import coded_problem
 from wire.webhooks import StreamEndReason
 

@@ -11,7 +11,7 @@ from tests.harness.openapi.patterns import patterns_of
 from tools.docs.reference.openapi import DOCUMENTS
 from wire.error_codes.catalogue import CATALOGUE
 from wire.openapi.document import TEXTS, operations
-from wire.openapi.problems import STATUSES
+from wire.openapi.responses import STATUSES
 
 OPERATION_ID = re.compile(r"[a-z][a-zA-Z]*\.[a-z][a-zA-Z]*")
 # RE2 (Go, C++) and Rust have neither look-around nor back references, and count to 1,000.

@@ -26,7 +26,7 @@ from engine.runtime.pbx.replacement_arguments import read_replacement
 from engine.runtime.policy.destinations import full_numbers
 from tests.harness.ami.monitoring import RecordingListener
 from wire.call_id_format import call_of
-from wire.decoding.printable import printable
+from wire.decoding.texts import printable
 from wire.phone_numbers.e164 import canonical
 from wire.phone_numbers.international_form import international
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from tools.docs.reference.markdown import code, page
-from wire.error_codes.catalogue import FAMILY_END, GROUPS
-from wire.error_codes.error_code import ErrorCode
+from wire.error_codes.catalogue import FAMILY_END, GROUPS, ErrorCode
 
 _SOURCE = "wire/error_codes/groups"
 _INTRODUCTION = (

@@ -7,7 +7,7 @@ import msgspec
 from api.common.csv_injection import encode_escaped_csv
 from api.contacts.imports.reader.messages import MAX_ROW_CHARS, Fields, FileRow
 from wire.decoding import patterns
-from wire.decoding.email_address import email_address
+from wire.decoding.texts import email_address
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wire.decoding.printable import printable
+from wire.decoding.texts import printable
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from msgspec import field
 from wire.base import Labels, Number, Shape
 from wire.decoding import lenient
 from wire.decoding.errors import BadInput, InputErrors, errors_in
-from wire.decoding.json_document import check_unique, repaired
+from wire.decoding.json_errors import check_unique, repaired
 from wire.tree import MAX_PARTIES, parse_action
 
 SIZE = 64_000

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from wire.base import Shape
 from wire.decoding import lenient
 from wire.decoding.errors import BadInput
-from wire.decoding.json_document import check_unique, read_json, repaired
+from wire.decoding.json_errors import check_unique, read_json, repaired
 
 MARK = b"\xef\xbb\xbf"
 
