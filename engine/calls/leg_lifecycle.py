@@ -38,12 +38,12 @@ from engine.calls.model.requests import ReplacementArrived
 from engine.calls.pending_hangups import initiator
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed, is_called_leg
 from engine.calls.reporting.ended_legs import archive_leg, update_hold_time
-from engine.calls.sessions import conference, conversation, invites, transfer
+from engine.calls.sessions import conference, invites, transfer
 from engine.calls.sessions.leg_control import on_phone_hold
 from engine.calls.sessions.replacement import take_place
-from engine.calls.state_dispatch import dispatch
+from engine.calls.states import dispatch
 from engine.calls.trunk_failover import fail_over
-from engine.calls.verbs import call_end, forks, record
+from engine.calls.verbs import call_end, conversation, forks, record
 from engine.calls.verbs.gather import end as gather_end
 from wire.events.call_events import Kind
 

@@ -7,10 +7,10 @@ from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Command
 from engine.calls.model.streams import Stream
-from engine.calls.state_dispatch import run_until_waiting
 from engine.calls.verbs import forks
 from engine.calls.verbs.gather import speech
 from engine.calls.verbs.gather.end import finish
+from engine.calls.verbs.registry import run_until_waiting
 from wire.streams.recognizer import RecognizerStart
 from wire.streams.setup import Recognition
 from wire.verbs import GatherData

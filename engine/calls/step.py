@@ -7,9 +7,9 @@ rules run, in this order:
    limit, invited legs that have rung for too long, and the progress or the end of a leg. A request
    (`sessions.request_dispatch`) is checked first, and changes nothing when it is rejected.
 2. The session: a live transfer or conference reacts (`leg_lifecycle.propagate`).
-3. The state: the call's current state reacts (`state_dispatch`, `verbs`, `sessions.conversation`).
+3. The state: the call's current state reacts (the table in `states`, `verbs`).
 4. The next verb: when a verb has ended (state `Advance`), the next one starts, until one waits
-   (`state_dispatch.run_until_waiting`).
+   (`verbs.registry.run_until_waiting`).
 5. The recognizer of a gather: it starts or ends (`calls.recognition`).
 6. The answer: an inbound call that rings is answered when a party is connected to it.
 7. The recording and the snoops of coaches and forks: they start, stop or restart (`calls.taps`).
@@ -19,9 +19,13 @@ rules run, in this order:
 Because of 7 and 8, verbs and sessions never record, bridge or mute a leg: they change the call.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
 from msgspec.structs import replace
 
 from engine.calls.leg_lifecycle import (
+    LegProgress,
     end_call,
     expire_invites,
     on_leg_ended,
@@ -34,11 +38,11 @@ from engine.calls.leg_lifecycle import (
 from engine.calls.media.bridge_choice import choose_bridge, reset_converters
 from engine.calls.media.call_recording import apply_archive_result
 from engine.calls.media.diff import diff_media, restore_media
+from engine.calls.media.streams import track_stream
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, Takeover, with_leg
-from engine.calls.model.call_deadline import own_deadline_ms
-from engine.calls.model.call_states import Bridged, ClosingState, Gathering
+from engine.calls.model.call import Call, Step, Takeover, update_leg
+from engine.calls.model.call_states import Bridged, ClosingState, Gathering, Streaming
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import (
     Answer,
@@ -92,12 +96,9 @@ from engine.calls.model.stream_events import (
     SpeechUnderstood,
     StreamActionReceived,
     StreamConnected,
-    StreamEnded,
     StreamEvent,
-    StreamInterrupted,
-    StreamMarkReached,
-    StreamSpeechChanged,
 )
+from engine.calls.model.streams import Stream
 from engine.calls.pending_hangups import repeat_hangups, track_hangups
 from engine.calls.recognition import sync_recognizer
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
@@ -106,46 +107,23 @@ from engine.calls.reporting.ended_legs import last_seen_ms
 from engine.calls.sessions.custom_hold_music import renew_stopped_loops
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
-from engine.calls.state_dispatch import dispatch, run_until_waiting
-from engine.calls.stream_dispatch import on_stream_event
+from engine.calls.states import dispatch, own_deadline_ms
 from engine.calls.taps import sync_taps
-from engine.calls.verbs import call_end, forks, type_ahead
+from engine.calls.verbs import call_end, forks, stream, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 from engine.calls.verbs.gather import gather
+from engine.calls.verbs.registry import run_until_waiting
 from engine.calls.verbs.sensitive_input import expect_surplus
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
 MAX_TAKEOVERS = 20  # of a call are kept
-
-OtherEvent = (
-    CallOpened
-    | LegReplaced
-    | AgentNamed
-    | LegHeldByPhone
-    | LegResumedByPhone
-    | DigitStarted
-    | TalkStarted
-    | TalkEnded
-    | VoicemailEnded
-    | BridgeFailed
-    | RecordingsArchived
-    | StreamEvent
-    | ClockChanged
-    | ActionReceived
-    | ActionFailed
-    | FlowStarted
-    | FlowNodeLoaded
-    | ApiRequestSucceeded
-    | ApiRequestFailed
-    | ControlRequest
-)
 
 
 def step(call: Call, event: Event, now: int) -> Step:
     """Return the call after the event, and the commands that it leads to; `now` in ms."""
     if call.is_ended:
         return call, reject_leg(event)
-    after, commands = _apply(call, event, now)
+    after, commands = RULES[type(event)](call, event, now)
     if after.streams or isinstance(after.state, Gathering):  # frequent: saves a call
         after, commands = sync_recognizer(after, commands, now)
     after, commands = track_hangups(call, after, commands, event, now)
@@ -172,30 +150,22 @@ def step(call: Call, event: Event, now: int) -> Step:
     return after, (*first, *media_commands, *others, *resets)
 
 
-def _apply(call: Call, event: Event, now: int) -> Step:
-    match event:
-        case DigitPressed():
-            return _on_digit(call, event, now)
-        case MediaFetched() | PlaybackEnded():  # frequent: saves failed comparisons
-            return propagate_and_dispatch(call, event, now)
-        case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
-            return on_leg_progress(call, call.leg(leg), event, now)
-        case LegEnded(leg):
-            return on_leg_ended(call, call.leg(leg), event, now)
-        case HangupRequested():
-            return _on_hangup_request(call, event, now)
-        case CallDropped(reason):
-            return call_end.drop(call, reason, now)
-        case DeadlinePassed():
-            return _on_deadline(call, event, now)
-        case Recovered(bridged, left_over):
-            call, commands = dispatch(_with_takeover(call, event, now), (), event, now)
-            media = (*restore_media(call, bridged), *map(DestroyBridge, left_over))
-            return call, (*commands, *media, *decline_lost_refers(call))
-        case ReferReceived() | ReplacementArrived():
-            return on_refer(call, event, now)
-        case _:
-            return _apply_other(call, event, now)
+def _on_leg_progress(call: Call, event: LegProgress, now: int) -> Step:
+    return on_leg_progress(call, call.leg(event.leg), event, now)
+
+
+def _on_leg_ended(call: Call, event: LegEnded, now: int) -> Step:
+    return on_leg_ended(call, call.leg(event.leg), event, now)
+
+
+def _on_dropped(call: Call, event: CallDropped, now: int) -> Step:
+    return call_end.drop(call, event.reason, now)
+
+
+def _on_recovered(call: Call, event: Recovered, now: int) -> Step:
+    call, commands = dispatch(_with_takeover(call, event, now), (), event, now)
+    media = (*restore_media(call, event.bridged), *map(DestroyBridge, event.left_over))
+    return call, (*commands, *media, *decline_lost_refers(call))
 
 
 def _with_takeover(call: Call, event: Recovered, now: int) -> Call:
@@ -206,47 +176,45 @@ def _with_takeover(call: Call, event: Recovered, now: int) -> Call:
     return replace(call, takeovers=(*call.takeovers, takeover)[-MAX_TAKEOVERS:])
 
 
-def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
-    match event:
-        case LegReplaced():
-            return on_leg_replaced(call, event, now)
-        case BridgeFailed() if call.streams:
-            call, commands = forks.on_bridge_failed(call, event, now)
-            call, more = propagate_and_dispatch(call, event, now)
-            return call, (*commands, *more)
-        case CallOpened() | TalkStarted() | TalkEnded() | VoicemailEnded() | BridgeFailed():
-            return propagate_and_dispatch(call, event, now)
-        case (
-            ActionReceived()
-            | ActionFailed()
-            | FlowStarted()
-            | FlowNodeLoaded()
-            | DigitStarted()
-            | ApiRequestSucceeded()
-            | ApiRequestFailed()
-        ):
-            return propagate_and_dispatch(call, event, now)
-        case RecordingsArchived():
-            return dispatch(apply_archive_result(call, event), (), event, now)
-        case (
-            StreamConnected()
-            | StreamSpeechChanged()
-            | StreamMarkReached()
-            | StreamInterrupted()
-            | SpeechUnderstood()
-            | StreamActionReceived()
-            | StreamEnded()
-        ):
-            return on_stream_event(call, event, now)
-        case LegHeldByPhone() | LegResumedByPhone():
-            return _on_phone_hold(call, event, now)
-        case AgentNamed(leg_id, name):
-            leg = call.leg(leg_id)
-            return (with_leg(call, replace(leg, agent_name=name)) if leg else call), ()
-        case ClockChanged(by_ms):
-            return move_times(call, by_ms), ()
-        case request:
-            return _on_request(call, request, now)
+def _on_bridge_failed(call: Call, event: BridgeFailed, now: int) -> Step:
+    call, commands = forks.on_bridge_failed(call, event, now) if call.streams else (call, ())
+    call, more = propagate_and_dispatch(call, event, now)
+    return call, (*commands, *more)
+
+
+def _on_archived(call: Call, event: RecordingsArchived, now: int) -> Step:
+    return dispatch(apply_archive_result(call, event), (), event, now)
+
+
+def _on_agent_named(call: Call, event: AgentNamed, _now: int) -> Step:
+    return update_leg(call, event.leg, agent_name=event.name), ()
+
+
+def _on_clock_changed(call: Call, event: ClockChanged, _now: int) -> Step:
+    return move_times(call, event.by_ms), ()
+
+
+def _on_stream_event(call: Call, event: StreamEvent, now: int) -> Step:
+    """Give an event to its fork, or to the verb whose bot the caller hears."""
+    of = call.stream(event.stream)
+    if of is None or _is_repeated(of, event):
+        return call, ()  # of an earlier stream, or a repetition
+    if of.is_recognizer:
+        call, commands = forks.on_event(call, of, event, now)
+        return dispatch(call, commands, event, now)
+    if of.data.fork:
+        return forks.on_event(call, of, event, now)
+    is_heard = isinstance(call.state, Streaming) and call.state.stream == event.stream
+    if isinstance(event, StreamActionReceived) and not is_heard:
+        return stream.reject_action(call, event)
+    return dispatch(track_stream(call, event, now), (), event, now)
+
+
+def _is_repeated(of: Stream, event: StreamEvent) -> bool:
+    """Return whether a gateway, or an engine's memory, repeats an event after an outage."""
+    if isinstance(event, StreamConnected):
+        return bool(of.connected_ms)
+    return isinstance(event, SpeechUnderstood) and event == of.transcript
 
 
 def _on_digit(call: Call, event: DigitPressed, now: int) -> Step:
@@ -307,3 +275,39 @@ def _on_deadline(call: Call, event: DeadlinePassed, now: int) -> Step:
     if state_deadline_ms is None or now < state_deadline_ms:
         return run_until_waiting(call, commands, now)
     return dispatch(call, commands, event, now)
+
+
+Rule = Callable[[Call, Any, int], Step]
+# How each event begins its way; then the state reacts to it. A table, because a chain of
+# comparisons takes longer than many a rule.
+RULES: Mapping[type, Rule] = {
+    **dict.fromkeys(get_args(ControlRequest), _on_request),
+    **dict.fromkeys(get_args(StreamEvent), _on_stream_event),
+    **dict.fromkeys(
+        (CallOpened, DigitStarted, TalkStarted, TalkEnded, PlaybackEnded, VoicemailEnded),
+        propagate_and_dispatch,
+    ),
+    **dict.fromkeys(
+        (MediaFetched, ActionReceived, ActionFailed, FlowStarted, FlowNodeLoaded),
+        propagate_and_dispatch,
+    ),
+    **dict.fromkeys((ApiRequestSucceeded, ApiRequestFailed), propagate_and_dispatch),
+    DigitPressed: _on_digit,
+    RecordingsArchived: _on_archived,
+    LegCreated: _on_leg_progress,
+    LegRinging: _on_leg_progress,
+    LegAnswered: _on_leg_progress,
+    LegEnded: _on_leg_ended,
+    LegReplaced: on_leg_replaced,
+    LegHeldByPhone: _on_phone_hold,
+    LegResumedByPhone: _on_phone_hold,
+    AgentNamed: _on_agent_named,
+    BridgeFailed: _on_bridge_failed,
+    HangupRequested: _on_hangup_request,
+    ReferReceived: on_refer,
+    ReplacementArrived: on_refer,
+    CallDropped: _on_dropped,
+    ClockChanged: _on_clock_changed,
+    DeadlinePassed: _on_deadline,
+    Recovered: _on_recovered,
+}

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES
-from engine.calls.model.state_traits import CALL_STATES
+from engine.calls.states import STATES
+from wire.base import tag_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (DOCS / "sessions.md", DOCS / "architecture.md")
@@ -36,13 +37,14 @@ def diagram(moves: Moves) -> str:
 
 
 def state_table() -> str:
-    """Render CALL_STATES as a table."""
+    """Render the states of a call as a table, but for the one that no call is stored in."""
     rows = [
         ("state", "ends when", "deadline", "hold of the main leg", "recorded"),
         ("---",) * 5,
         *(
-            (f"`{state}`", each.ends_when, each.deadline, each.on_hold, each.recorded)
-            for state, each in CALL_STATES.items()
+            (f"`{tag_of(state)}`", each.ends_when, each.deadline, each.on_hold, each.recorded)
+            for state, each in STATES.items()
+            if each.ends_when
         ),
     ]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)

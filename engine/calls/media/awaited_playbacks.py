@@ -4,12 +4,11 @@ from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Dialing
 from engine.calls.model.sessions import HoldMusic
-from engine.calls.model.state_traits import active_prompt
 
 
 def active_playback(call: Call) -> str | None:
     """Return the playback that the call's state waits for, if any."""
-    prompt = active_prompt(call.state)
+    prompt = call.state.active_prompt
     return prompt[0] if prompt is not None else None
 
 
@@ -17,7 +16,7 @@ def active_prompts(call: Call) -> dict[str, int]:
     """Return the end time of each prompt that the main leg, or a screened leg, hears now."""
     screenings = call.state.screenings if isinstance(call.state, Dialing) else ()
     states = (call.state, *(each.state for each in screenings))
-    return dict(prompt for state in states if (prompt := active_prompt(state)) is not None)
+    return dict(prompt for state in states if (prompt := state.active_prompt) is not None)
 
 
 def awaited_playbacks(call: Call) -> tuple[str, ...]:

@@ -316,3 +316,9 @@ def originate(call: Call, leg_id: str, party: str, caller_id: str = "") -> Origi
     withheld = call.privacy and shown.lstrip("+0") in own
     originator = next((each.id for each in call.legs if each.id != leg_id), "")
     return Originate(leg_id, party, shown, withheld, originator)
+
+
+def ring_deadline_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
+    """Return until when a leg that was just created may ring; `otherwise` in other states."""
+    leg = call.leg(leg_id)
+    return now + leg.ring_timeout_ms if leg is not None and leg.state == "created" else otherwise

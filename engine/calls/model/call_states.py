@@ -1,7 +1,6 @@
 """The states of a call; each that waits has a deadline in wall-clock milliseconds.
 
-`verbs` and `sessions.conversation` start and advance them; CALL_STATES in `state_traits` sums up
-what each does.
+`verbs` starts and advances them; the table in `calls.states` sums up what each does.
 """
 
 from typing import Literal
@@ -18,11 +17,51 @@ from wire.webhooks import DialResult, RecordReason
 
 
 class State(Struct, frozen=True, array_like=True, gc=False, tag_field="d"):
-    """Base of all states: stored as a tagged array."""
+    """Base of all states, stored as a tagged array: what holds unless a state says otherwise."""
+
+    @property
+    def running_verb(self) -> Verb | None:
+        """The verb that runs; None while none does, or while it is still being fetched."""
+        return getattr(self, "verb", None)
+
+    @property
+    def active_prompt(self) -> tuple[str, int] | None:
+        """The playback that the state waits for, and when it ends; 0: it has failed."""
+        return None
+
+    @property
+    def paused_prompt(self) -> str | None:
+        """The prompt that a sound of the caller has paused, if any."""
+        return None
+
+    @property
+    def active_voicemail(self) -> str | None:
+        """The voicemail that is being recorded, if any."""
+        return None
+
+    @property
+    def keeps_digits(self) -> bool:
+        """Whether digits that the state does not use are kept for the next gather."""
+        return False
+
+    def digit_window(self, from_ms: int) -> int | None:
+        """Return since when the state accepts digits of its leg, if it does.
+
+        `from_ms` is the leg's `digits_from_ms`: 0 before its answer.
+        """
+        return (from_ms or None) if self.keeps_digits else None
 
 
 class UnbridgedState(State, frozen=True):
     """Base of states in which the main leg is in no bridge and hears only what its verb plays."""
+
+
+class TypeAheadState(UnbridgedState, frozen=True):
+    """Base of states in which the caller may type ahead."""
+
+    @property
+    def keeps_digits(self) -> bool:
+        return True
 
 
 class ClosingState(State, frozen=True):
@@ -39,7 +78,7 @@ class Starting(UnbridgedState, frozen=True, tag="starting"):
     fallback: Verb | None = None  # runs if the action is a webhook or a flow that fails
 
 
-class Detecting(UnbridgedState, frozen=True, tag="detecting"):
+class Detecting(TypeAheadState, frozen=True, tag="detecting"):
     """Answer detection runs on the main leg: a person or a machine? Then `action` runs."""
 
     detection: Detection
@@ -85,7 +124,7 @@ class Advance(State, frozen=True, tag="advance"):
     gather_reason: str = ""
 
 
-class Playing(UnbridgedState, frozen=True, tag="playing"):
+class Playing(TypeAheadState, frozen=True, tag="playing"):
     """Audio is fetched (while `clips` is empty), then played to the main leg."""
 
     verb: Play | Say | Record
@@ -95,6 +134,10 @@ class Playing(UnbridgedState, frozen=True, tag="playing"):
     ends_ms: int = 0
     suspended: bool = False  # its leg is on hold
     played_ms: int = 0  # of all rounds, when the playback started or was suspended
+
+    @property
+    def active_prompt(self) -> tuple[str, int] | None:
+        return (self.request, self.ends_ms) if self.clips and not self.suspended else None
 
 
 GatherPhase = Literal["fetch", "prompt", "first", "between", "speech"]
@@ -127,6 +170,18 @@ class Gathering(UnbridgedState, frozen=True, tag="gathering"):
     paused_ms: int = 0  # since when a sound has paused the prompt, or holds it back; 0: it does not
     speech: str = ""  # what was understood
     confidence: float | None = None  # of that; None: no utterance has ended
+
+    @property
+    def active_prompt(self) -> tuple[str, int] | None:
+        is_active = self.phase == "prompt" and not self.suspended
+        return (self.request, self.ends_ms) if is_active else None
+
+    @property
+    def paused_prompt(self) -> str | None:
+        return self.request if self.paused_ms else None
+
+    def digit_window(self, from_ms: int) -> int | None:
+        return None if self.suspended else from_ms or self.since_ms or None
 
 
 ScreeningStage = Literal["detecting", "whispering", "confirming"]
@@ -167,8 +222,20 @@ class RecordingVoicemail(UnbridgedState, frozen=True, tag="recording"):
     ended_ms: int = 0
     digits_from_ms: int = 0  # of its leg, until it ended
 
+    @property
+    def active_voicemail(self) -> str | None:
+        return None if self.request else self.recording
 
-class Pausing(UnbridgedState, frozen=True, tag="pausing"):
+    @property
+    def keeps_digits(self) -> bool:
+        return bool(self.request)  # the recording has ended
+
+    def digit_window(self, from_ms: int) -> int | None:
+        # The key that ended the recording may be reported after its end.
+        return (self.digits_from_ms if from_ms == self.ended_ms else from_ms) or self.started_ms
+
+
+class Pausing(TypeAheadState, frozen=True, tag="pausing"):
     """The main leg hears silence."""
 
     verb: Pause
@@ -202,6 +269,9 @@ class Streaming(State, frozen=True, tag="streaming"):
         """The next deadline."""
         return min(self.due_ms, self.limit_ms) if self.due_ms else self.limit_ms
 
+    def digit_window(self, from_ms: int) -> int | None:
+        return max(from_ms, self.since_ms)  # they are the bot's
+
 
 class Dialing(State, frozen=True, tag="dialing"):
     """Legs are called; the first to answer and to pass its screening is connected."""
@@ -233,7 +303,7 @@ class Dialing(State, frozen=True, tag="dialing"):
         return min([*deadlines, self.deadline_ms] if is_ringing else deadlines)
 
 
-class AwaitingInstructions(UnbridgedState, frozen=True, tag="awaiting-instructions"):
+class AwaitingInstructions(TypeAheadState, frozen=True, tag="awaiting-instructions"):
     """The call waits for a webhook or a stored flow, or for an API request of a flow."""
 
     request: str

@@ -22,7 +22,6 @@ from engine.calls.model.commands import (
     StopRecording,
 )
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
-from engine.calls.model.state_traits import active_voicemail, paused_prompt
 from engine.calls.model.stream_commands import SendToStream, StartStream
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 
@@ -72,9 +71,9 @@ def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: i
             is_music = any(each.playback == playback for each in playing_hold_music(call))
             return (is_prompt or is_music) and playback not in snapshot.playbacks
         case PausePlayback(playback=playback):
-            return playback == paused_prompt(call.state)
+            return playback == call.state.paused_prompt
         case StartVoicemail(name=name):
-            return active_voicemail(call.state) == name and name not in snapshot.voicemails
+            return call.state.active_voicemail == name and name not in snapshot.voicemails
         case StartHoldMusic(leg) | StartRinging(leg):
             # Else it would be heard inside a conversation until its stop, or for a whole outage.
             sound = "music" if isinstance(command, StartHoldMusic) else "ringing"

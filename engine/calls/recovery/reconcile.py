@@ -31,7 +31,6 @@ from engine.calls.model.events import (
     VoicemailEnded,
 )
 from engine.calls.model.leg import Leg
-from engine.calls.model.state_traits import active_voicemail
 from engine.calls.model.stream_commands import StartStream
 from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompt
 from engine.calls.recovery.missed_replacements import missed_replacements
@@ -146,7 +145,7 @@ def _plays(command: Command, playback: str) -> bool:
 def _voicemail_events(
     call: Call, unseen: tuple[Command, ...], snapshot: PbxSnapshot
 ) -> list[Event]:
-    name = active_voicemail(call.state)
+    name = call.state.active_voicemail
     if name is None or name in snapshot.voicemails:
         return []
     unsent = any(isinstance(each, StartVoicemail) and each.name == name for each in unseen)

@@ -35,11 +35,12 @@ from engine.calls.model.sessions import (
     MemberState,
 )
 from engine.calls.reporting.call_events import emit_conference
-from engine.calls.sessions import coaching, conversation
+from engine.calls.sessions import coaching
 from engine.calls.sessions.conference_member_state import as_member, member_reason, update_member
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
 from engine.calls.sessions.invites import clear_invite, invite
 from engine.calls.transfer_and_conference_end import end_conference
+from engine.calls.verbs import conversation
 from engine.calls.verbs.stream_report import report_suspended
 
 MAX_KEPT_CONFERENCES = 20

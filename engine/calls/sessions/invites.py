@@ -3,11 +3,17 @@
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step, allocate_id, originate, with_leg
-from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing, Streaming
+from engine.calls.model.call_states import (
+    AwaitingInstructions,
+    Bridged,
+    CallState,
+    Dialing,
+    Streaming,
+    UnbridgedState,
+)
 from engine.calls.model.commands import Command, Originate, ReplacedLeg
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import DialRequested
-from engine.calls.model.state_traits import restartable_verb
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import stream
 from engine.calls.verbs.dial import dial_data
@@ -86,3 +92,11 @@ def join(call: Call, leg: str, now: int) -> Step:
     else:
         commands = stop_sound(call.state)
     return replace(call, state=bridged, has_run_verb=True), commands
+
+
+def restartable_verb(state: CallState) -> verbs.Verb | None:
+    """Return the verb that a conversation interrupts, and that restarts afterwards.
+
+    A dial becomes the conversation; a stream waits in the continuation.
+    """
+    return state.running_verb if isinstance(state, UnbridgedState) else None

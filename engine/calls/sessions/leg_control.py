@@ -14,7 +14,7 @@ from engine.calls.model.requests import (
     MuteRequested,
 )
 from engine.calls.sessions.custom_hold_music import restart_loop
-from engine.calls.verbs import registry
+from engine.calls.states import resume, suspend
 from engine.calls.verbs.suspendable_playback import stop_sound
 
 LegRequest = LegHangupRequested | MuteRequested | HoldRequested
@@ -43,8 +43,8 @@ def _mute(call: Call, leg: str, muted: Muted, now: int) -> Step:
     call, events = set_mute(call, leg, muted, now)
     if not events or not stop_sound(call.state):
         return restart_loop(call, leg) if events else call, events
-    call, stops = registry.suspend(call, leg, now)
-    call, plays = registry.resume(call, leg, now) if stops else (call, ())
+    call, stops = suspend(call, leg, now)
+    call, plays = resume(call, leg, now) if stops else (call, ())
     return call, (*events, *stops, *plays)
 
 
@@ -66,5 +66,5 @@ def _change_hold(call: Call, leg: Leg, now: int) -> Step:
     call, events = set_hold(call, leg, now)
     if not events:
         return call, ()  # it is still on hold, by the other means
-    call, sounds = (registry.suspend if leg.is_held else registry.resume)(call, leg.id, now)
+    call, sounds = (suspend if leg.is_held else resume)(call, leg.id, now)
     return call, (*events, *sounds)

@@ -31,10 +31,10 @@ from engine.calls.model.requests import (
 )
 from engine.calls.model.sessions import TargetReason, Transfer
 from engine.calls.reporting.call_events import emit_leg, emit_transfer
-from engine.calls.sessions import conversation
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
 from engine.calls.sessions.invites import clear_invite, connect, invite
 from engine.calls.transfer_and_conference_end import end_conference, end_transfer
+from engine.calls.verbs import conversation
 
 MAX_KEPT_TRANSFERS = 20
 

@@ -4,8 +4,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, is_expected
-from engine.calls.model.call_deadline import ring_deadline_ms
+from engine.calls.model.call import Call, Step, is_expected, ring_deadline_ms
 from engine.calls.model.call_states import Advance, Bridged, ClosingState, Starting
 from engine.calls.model.commands import Answer, Command, Originate, StartRinging
 from engine.calls.model.events import (

@@ -10,9 +10,9 @@ from engine.calls.model.call import (
     allocate_id,
     full_party,
     originate,
+    ring_deadline_ms,
     with_leg,
 )
-from engine.calls.model.call_deadline import ring_deadline_ms
 from engine.calls.model.call_states import Advance, Bridged, Dialing
 from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.events import (

@@ -73,7 +73,7 @@ def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
             return call, ()
 
 
-def suspend(call: Call, state: Playing, now: int) -> Step:
+def suspend(call: Call, state: Playing, _leg: str, now: int) -> Step:
     """Stop the playback while the leg is on hold; audio that arrives meanwhile waits."""
     if _has_failed(state):
         return call, ()
@@ -83,7 +83,7 @@ def suspend(call: Call, state: Playing, now: int) -> Step:
     return replace(call, state=state), stops
 
 
-def resume(call: Call, state: Playing, now: int) -> Step:
+def resume(call: Call, state: Playing, _leg: str, now: int) -> Step:
     """Continue from where the playback was stopped."""
     if _has_failed(state):
         return call, ()

@@ -4,7 +4,8 @@ Each stage runs on a copy of the call whose main leg is the screened leg; the ca
 the state `Dialing`.
 """
 
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -19,16 +20,41 @@ from engine.calls.model.call_states import (
 )
 from engine.calls.model.commands import Command
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
-from engine.calls.verbs import amd, single_leg_registry
+from engine.calls.verbs import amd, play
+from engine.calls.verbs.gather import gather
 from engine.calls.verbs.suspendable_playback import stop_sound
 from wire.answer_detection import Confirm, MachineDetection, detection_settings
-from wire.verbs import SINGLE_LEG_VERBS, DialData, Gather, GatherData
+from wire.verbs import SINGLE_LEG_VERBS, DialData, Gather, GatherData, Play, Say
 
 STAGES: tuple[ScreeningStage, ...] = ("detecting", "whispering", "confirming")
 MAX_STAGE_MS = 120_000  # a longer prompt is cut off
 StagePosition = tuple[str, ScreeningStage, int]  # the leg, its stage, and the stage's time limit
 Outcome = Screening | Literal["connect", "refuse"]
 ScreeningStep = tuple[Call, Outcome, tuple[Command, ...]]
+OnHold = Callable[[Call, Any, str, int], Step]
+
+
+def _go_on(call: Call, _state: Any, _leg: str, _now: int) -> Step:
+    return call, ()
+
+
+class _Rules(NamedTuple):
+    on_event: Callable[[Call, Any, Event, int], Step]
+    suspend: OnHold = _go_on
+    resume: OnHold = _go_on
+
+
+# What the tables of all verbs and states, which import this module, have for a single leg.
+STARTS: Mapping[type, Callable[[Call, Any, int], Step]] = {
+    Play: play.start,
+    Say: play.start,
+    Gather: gather.start,
+}
+STATES: Mapping[type, _Rules] = {
+    Detecting: _Rules(amd.on_event),
+    Playing: _Rules(play.on_event, play.suspend, play.resume),
+    Gathering: _Rules(gather.on_event, gather.suspend, gather.resume),
+}
 
 
 def is_wanted(data: DialData) -> bool:
@@ -57,7 +83,7 @@ def on_event(
         case _:
             pass
     leg_call = _leg_call(call, screening)
-    after, commands = single_leg_registry.on_event(leg_call, screening.state, event, now)
+    after, commands = STATES[type(screening.state)].on_event(leg_call, screening.state, event, now)
     if after is leg_call:
         return call, screening, ()
     return _merge(call, data, screening.position, (after, commands), now)
@@ -65,13 +91,15 @@ def on_event(
 
 def suspend(call: Call, data: DialData, screening: Screening, now: int) -> ScreeningStep:
     """Suspend the stage of a leg whose phone holds; the stage keeps its time limit."""
-    step = single_leg_registry.suspend(_leg_call(call, screening), screening.state, now)
+    rules, leg_call = STATES[type(screening.state)], _leg_call(call, screening)
+    step = rules.suspend(leg_call, screening.state, screening.leg, now)
     return _merge(call, data, screening.position, step, now)
 
 
 def resume(call: Call, data: DialData, screening: Screening, now: int) -> ScreeningStep:
     """Continue the stage of a leg whose phone resumes."""
-    step = single_leg_registry.resume(_leg_call(call, screening), screening.state, now)
+    rules, leg_call = STATES[type(screening.state)], _leg_call(call, screening)
+    step = rules.resume(leg_call, screening.state, screening.leg, now)
     return _merge(call, data, screening.position, step, now)
 
 
@@ -127,7 +155,7 @@ def _merge(
     while isinstance(leg_call.state, Advance) and isinstance(
         leg_call.state.action, SINGLE_LEG_VERBS
     ):
-        leg_call, more = single_leg_registry.start(leg_call, leg_call.state.action, now)
+        leg_call, more = STARTS[type(leg_call.state.action)](leg_call, leg_call.state.action, now)
         commands = (*commands, *more)
     merged = replace(
         leg_call,

@@ -13,7 +13,6 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_states import CallState, Gathering
 from engine.calls.model.events import DigitPressed
 from engine.calls.model.sealed_digits import UNSEALED
-from engine.calls.model.state_traits import keeps_digits
 from engine.calls.verbs.type_ahead import state_of
 from wire.tree import walk
 from wire.verbs import Action, Gather, Verb
@@ -28,7 +27,7 @@ def is_sealable(call: Call, pressed: DigitPressed) -> bool:
     state = state_of(call, pressed.leg)
     if state is None or isinstance(state, Gathering):
         return state is not None and state.verb.data.sensitive
-    if not keeps_digits(state):
+    if not state.keeps_digits:
         return pressed.pressed_ms < call.sensitive_until_ms
     return call.sensitive_input or _is_expected(call, state)
 

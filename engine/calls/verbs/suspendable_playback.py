@@ -9,7 +9,6 @@ from engine.calls.model.call import Call, allocate_id
 from engine.calls.model.call_states import CallState, Gathering, Playing
 from engine.calls.model.commands import Command, Play, StopPlayback, StopVoicemail
 from engine.calls.model.events import Recovered
-from engine.calls.model.state_traits import active_prompt, active_voicemail
 from wire import verbs
 from wire.media import Clip
 
@@ -85,7 +84,7 @@ def is_restarted(state: PromptState, event: Recovered) -> bool:
 
 def stop_sound(state: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
     """Return the commands that stop a state's prompt or voicemail, if one is running."""
-    voicemail, prompt = active_voicemail(state), active_prompt(state)
+    voicemail, prompt = state.active_voicemail, state.active_prompt
     if voicemail is not None:
         return (StopVoicemail(voicemail),)
     playback, ends_ms = prompt or ("", 0)

@@ -10,7 +10,6 @@ from engine.calls.model.call import Call, update_leg
 from engine.calls.model.call_states import CallState, Dialing, Gathering
 from engine.calls.model.events import DigitPressed
 from engine.calls.model.leg import Leg, SpareTerminator, TypedDigit
-from engine.calls.model.state_traits import digit_window, keeps_digits
 
 MAX_TYPED_AHEAD = 64  # as many as a gather takes
 SPARE_TERMINATOR_MS = 3_000  # from the key-down of the digit before it
@@ -21,7 +20,7 @@ def accepted_since(call: Call, leg: Leg) -> int | None:
     if leg.is_held:
         return None
     state = state_of(call, leg.id)
-    return None if state is None else digit_window(state, leg.digits_from_ms)
+    return None if state is None else state.digit_window(leg.digits_from_ms)
 
 
 def state_of(call: Call, leg_id: str) -> CallState | None:
@@ -38,7 +37,7 @@ def state_of(call: Call, leg_id: str) -> CallState | None:
 def keep(call: Call, pressed: DigitPressed) -> Call:
     """Keep a digit that no verb took, if the state of its leg keeps digits."""
     leg, state = call.leg(pressed.leg), state_of(call, pressed.leg)
-    if leg is None or state is None or not keeps_digits(state) or is_of_earlier_state(leg, pressed):
+    if leg is None or state is None or not state.keeps_digits or is_of_earlier_state(leg, pressed):
         return call
     typed = (*leg.typed_ahead, TypedDigit(pressed.digit, pressed.pressed_ms))
     return update_leg(call, leg.id, typed_ahead=typed[:MAX_TYPED_AHEAD])

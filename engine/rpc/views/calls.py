@@ -7,7 +7,6 @@ import msgspec
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Bridged, CallState
 from engine.calls.model.leg import Leg
-from engine.calls.model.state_traits import running_verb
 from engine.calls.reporting.call_events import end_reason
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
@@ -64,7 +63,7 @@ def state_of(call: Call) -> str:
 
 
 def _verb_of(state: CallState) -> str:
-    verb = running_verb(state)
+    verb = state.running_verb
     return tag_of(verb) if verb is not None else ""
 
 

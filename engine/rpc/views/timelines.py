@@ -18,7 +18,6 @@ from engine.calls.model.call import Call
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import ClockChanged
 from engine.calls.model.sealed_digits import hide_sealed
-from engine.calls.model.state_traits import running_verb
 from engine.calls.replay_audit import ReplayStep, replay, replay_on
 from engine.rpc.account_queue import AccountQueue
 from engine.rpc.views.calls import call_view, state_of, tagged_fields
@@ -165,7 +164,7 @@ def _steps(log: Sequence[bytes], start: ReplayPoint) -> Iterator[_Step]:
 
 
 def _moment(before: Call | None, step: ReplayStep) -> TimelineEntry:
-    verb = running_verb(step.call.state) if _has_started_verb(before, step) else None
+    verb = step.call.state.running_verb if _has_started_verb(before, step) else None
     return TimelineEntry(
         step.at_ms,
         masked(tagged_fields(step.event)),

@@ -22,7 +22,6 @@ from engine.calls.model.events import (
     LegHeldByPhone,
     LegResumedByPhone,
 )
-from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot, Stranger
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
@@ -137,7 +136,7 @@ class Recoveries:
             with shard.guard(live_call, "snapshot"):
                 playbacks += awaited_playbacks(live_call.call)
                 dialled += legs_being_dialled(live_call.outbox.commands)
-                recorded += filter(None, [active_voicemail(live_call.call.state)])
+                recorded += filter(None, [live_call.call.state.active_voicemail])
         return await take_snapshot(self._pbx, playbacks, dialled, recorded)
 
     async def _read_holds(self, shard: CallShard) -> None:

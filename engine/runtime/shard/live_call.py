@@ -6,11 +6,11 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.commands import Command, EmitEvent, Play
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
 from engine.calls.reporting.dialled_legs import ended_legs_ms
+from engine.calls.states import deadline_ms
 from engine.runtime.base.clock import Clock, Timer
 from engine.runtime.shard.outbox import CommandState, Outbox, PendingCommand
 from engine.store.change import Change

@@ -10,7 +10,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import ClockChanged, DigitPressed, LegAnswered, LegCreated
 from engine.calls.model.requests import MuteRequested
 from engine.calls.model.sealed_digits import MARK, TOKEN_LENGTH
-from engine.calls.state_dispatch import MAX_VERBS_PERIOD_MS
+from engine.calls.verbs.registry import MAX_VERBS_PERIOD_MS
 from engine.rpc.problems import LimitReached
 from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
 from engine.rpc.views.timelines import (

@@ -4,7 +4,6 @@ import json
 from typing import Any, TypeVar
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Dialing, Starting
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import (
@@ -18,6 +17,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.leg import Leg
+from engine.calls.states import deadline_ms
 from engine.calls.step import step
 from wire.base import tag_of
 from wire.events.call_events import CallEvent

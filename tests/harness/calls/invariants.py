@@ -3,10 +3,10 @@
 from typing import Any
 
 from engine.calls.model.call import Call, is_expected
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Advance, Bridged, Dialing
 from engine.calls.model.commands import AddToBridge, Hangup
 from engine.calls.model.storage_format import StoredCall, decode_stored_call, encode
+from engine.calls.states import deadline_ms
 from engine.calls.verbs.call_end import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
 
 

@@ -3,7 +3,6 @@
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.events import (
     DeadlinePassed,
     Event,
@@ -12,6 +11,7 @@ from engine.calls.model.events import (
     LegEnded,
     LegRinging,
 )
+from engine.calls.states import deadline_ms
 from tests.harness.calls.builders import Story
 
 PLACES = some.integers(0, 99)

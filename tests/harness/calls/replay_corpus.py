@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.storage_format import digest_of, encode
 from engine.calls.replay_audit import ReplayStep, replay
+from engine.calls.states import deadline_ms
 
 FILE = Path(__file__).with_suffix(".bin")
 

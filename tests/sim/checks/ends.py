@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from engine.calls.model import causes
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Ended, Ending
 from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop
 from engine.calls.model.events import LegAnswered, LegCreated, LegRinging, Recovered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.stream_commands import StartStream
+from engine.calls.states import deadline_ms
 from engine.store.writer import QUIET_DELAY_S
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

@@ -5,11 +5,11 @@ from msgspec.structs import replace
 
 from engine.calls.model import events
 from engine.calls.model.call import is_expected
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Advance, Ended
 from engine.calls.model.commands import Hangup
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
+from engine.calls.states import deadline_ms
 from engine.calls.step import step
 from tests.harness.calls.builders import (
     CLIPS,

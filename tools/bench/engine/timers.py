@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 
 from redis.asyncio import Redis
 
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.storage_format import decode_call
 from engine.calls.replay_audit import replay
+from engine.calls.states import deadline_ms
 from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.store.redis.store import RedisStore
 from tools.bench.cpu import Meter

@@ -89,7 +89,7 @@ def start(call: Call, verb: Gather, now: int) -> Step:
         call = replace(call, sensitive_input=verb.data.sensitive)
     call, commands = _start_on_leg(call, state, now)
     if is_held(call, leg) and isinstance(call.state, Gathering):
-        call, _ = suspend(call, call.state, now)
+        call, _ = suspend(call, call.state, leg, now)
     return call, commands
 
 
@@ -163,7 +163,7 @@ def on_spare_terminator(call: Call, now: int) -> Step:
     return call, ()
 
 
-def suspend(call: Call, state: Gathering, now: int) -> Step:
+def suspend(call: Call, state: Gathering, _leg: str, now: int) -> Step:
     """Put the leg on hold: the prompt and the clocks stop, digits and speech are ignored."""
     state = replace(unpaused(state, now), suspended_ms=now)
     if has_prompt_failed(state):  # its deadline decides
@@ -179,7 +179,7 @@ def suspend(call: Call, state: Gathering, now: int) -> Step:
     return replace(call, state=state), ()
 
 
-def resume(call: Call, state: Gathering, now: int) -> Step:
+def resume(call: Call, state: Gathering, _leg: str, now: int) -> Step:
     """Continue after a hold: the prompt from where it stopped, a clock from its start."""
     if has_prompt_failed(state):
         return replace(call, state=replace(state, suspended=False)), ()

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import ClockChanged, DeadlinePassed, DigitPressed, LegEnded
+from engine.calls.states import deadline_ms
 from engine.calls.step import step
 from tests.harness.calls.builders import HTTPS, MAIN, Story, answered_call, bridged_call, say
 from tests.harness.calls.control import BOB, hold

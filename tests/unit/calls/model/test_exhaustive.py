@@ -7,10 +7,14 @@ import pytest
 from msgspec.structs import fields
 
 from engine.calls.model import call_states
+from engine.calls.model.events import Event
 from engine.calls.model.requests import DialRequested, HoldRequested
-from engine.calls.model.state_traits import CALL_STATES, TRANSIENT, restartable_verb, running_verb
+from engine.calls.sessions.invites import restartable_verb
 from engine.calls.sessions.preconditions import check_request
-from engine.calls.verbs.screening import STAGES
+from engine.calls.states import STATES as ROWS
+from engine.calls.step import RULES
+from engine.calls.verbs import screening
+from engine.calls.verbs.registry import VERBS
 from tests.harness.calls.builders import Story
 from tests.harness.calls.screenings import BOB
 from tests.harness.calls.states import STATES
@@ -25,19 +29,39 @@ def _tags(union: Any) -> Iterator[str]:
 
 
 def test_call_states() -> None:
-    """Each state is in the table of the architecture page."""
-    assert sorted(_tags(call_states.CallState)) == sorted([*CALL_STATES, *TRANSIENT])
+    """Each state has a row, which the architecture page shows unless a step leaves it at once."""
+    assert set(ROWS) == set(get_args(call_states.CallState))
+    assert [each for each, row in ROWS.items() if not row.ends_when] == [call_states.Advance]
+
+
+def test_rules_of_events() -> None:
+    """Each event has a rule with which its way through `step` begins."""
+    assert set(RULES) == set(get_args(Event))
+
+
+def test_verbs() -> None:
+    """Each verb has a row."""
+    assert set(VERBS) == set(get_args(Verb))
+
+
+def test_rows_of_a_single_leg() -> None:
+    """A leg in screening reacts as the main leg does."""
+    for state, rules in screening.STATES.items():
+        assert ROWS[state].on_event is rules.on_event
+        assert ROWS[state].suspend in {rules.suspend, None}
+        assert ROWS[state].resume in {rules.resume, None}
+    assert {each: VERBS[each] for each in screening.STARTS} == screening.STARTS
 
 
 def test_calls_in_each_state() -> None:
     """The tests that run every event in every state have a call in each."""
     tags = {tag_of(make().call.state) for make in STATES.values()}
-    assert tags == set(CALL_STATES)
+    assert tags == set(map(tag_of, ROWS)) - {"advance"}
 
 
 def test_screening_stages() -> None:
     """Each stage runs, in the order of the union."""
-    assert get_args(call_states.ScreeningStage) == STAGES
+    assert get_args(call_states.ScreeningStage) == screening.STAGES
 
 
 def test_ended_verbs() -> None:
@@ -86,14 +110,14 @@ def test_interrupted_verbs(make: Callable[[], Story]) -> None:
     state = make().call.state
     is_kept = isinstance(state, (call_states.Dialing, call_states.Bridged, call_states.Streaming))
     assert restartable_verb(state) == (None if is_kept else getattr(state, "verb", None))
-    assert running_verb(state) == getattr(state, "verb", None)
+    assert state.running_verb == getattr(state, "verb", None)
 
 
 @pytest.mark.parametrize("make", STATES.values(), ids=STATES)
 def test_hold(make: Callable[[], Story]) -> None:
     """A hold of the main leg is rejected, or suspends the state, where the table says so."""
     story = make()
-    on_hold = CALL_STATES[tag_of(story.call.state)].on_hold
+    on_hold = ROWS[type(story.call.state)].on_hold
     request = HoldRequested(story.call.main, held=True)
     is_rejected = check_request(story.call, request) is not None
     assert is_rejected == on_hold.startswith("rejected")

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.commands import (
     Answer,
     Dial,
@@ -25,6 +24,7 @@ from engine.calls.model.events import (
 from engine.calls.model.requests import HangupRequested
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
+from engine.calls.states import deadline_ms
 from tests.harness.calls.builders import (
     CHANNEL,
     ID,

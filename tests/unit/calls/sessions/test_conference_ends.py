@@ -5,12 +5,12 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import BUSY, LOST, NORMAL, EndedBy
 from engine.calls.model.commands import Hangup, RemoveFromBridge, StartHoldMusic, StopHoldMusic
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.requests import AddMemberRequested, HangupRequested
+from engine.calls.states import deadline_ms
 from tests.harness.calls.builders import HTTPS, MAIN, bridged_call, say
 from tests.harness.calls.control import (
     BOB,

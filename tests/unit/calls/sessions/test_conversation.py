@@ -5,7 +5,6 @@ import json
 import pytest
 
 from engine.calls.media.plan import LegMedia
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import (
@@ -19,6 +18,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import BridgeFailed, LegEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.requests import MuteRequested
+from engine.calls.states import deadline_ms
 from tests.harness.calls.builders import HTTPS, MAIN, bridged_call, say
 from tests.harness.calls.control import (
     BOB,

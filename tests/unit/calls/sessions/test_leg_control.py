@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
 from engine.calls.model.commands import Dial, Hangup, Mute, Originate, Play, StopPlayback, Unmute
@@ -10,6 +9,7 @@ from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRing
 from engine.calls.model.leg import Muted, MuteDirection, combine_mutes
 from engine.calls.model.requests import LegHangupRequested, MuteRequested
 from engine.calls.pending_hangups import RETRY_MS
+from engine.calls.states import deadline_ms
 from tests.harness.calls.builders import (
     CLIPS,
     ID,

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from engine.calls.media.plan import LegMedia
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import (
     AddToBridge,
@@ -18,6 +17,7 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import LegAnswered, LegEnded, LegRinging
 from engine.calls.model.io_commands import SendWebhook
+from engine.calls.states import deadline_ms
 from tests.harness.calls.builders import HTTPS, MAIN, Story, bridged_call, say
 from tests.harness.calls.control import (
     BOB,

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.media.plan import LegMedia
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.causes import BUSY, NO_ANSWER, NO_USER_RESPONSE, NORMAL, REJECTED
 from engine.calls.model.causes import TEMPORARY_FAILURE as UNREACHABLE
 from engine.calls.model.commands import (
@@ -19,6 +18,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.requests import HangupRequested
 from engine.calls.sessions.transfer import MAX_KEPT_TRANSFERS
+from engine.calls.states import deadline_ms
 from tests.harness.calls.builders import MAIN, Story, bridged_call, say
 from tests.harness.calls.call_records import record
 from tests.harness.calls.control import (

@@ -25,7 +25,7 @@ from engine.calls.model.storage_format import LogEntry, decode_call, encode
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.replay_audit import replay
-from engine.calls.state_dispatch import MAX_VERBS
+from engine.calls.verbs.registry import MAX_VERBS
 from tests.harness.calls.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
 from tests.harness.calls.invariants import assert_sound
 from tests.harness.calls.random_events import PLACES, RandomEvents

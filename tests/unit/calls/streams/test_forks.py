@@ -6,7 +6,6 @@ import pytest
 
 from engine.calls.media.plan import LegMedia, desired_media, required_bridges
 from engine.calls.media.stream_losses import GATEWAY_WAIT_MS, REPORT_GRACE_MS, RETRY_DELAYS_MS
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Listen
@@ -23,6 +22,7 @@ from engine.calls.model.stream_commands import SendToStream, StartStream, StopSt
 from engine.calls.model.stream_events import StreamActionReceived, StreamConnected, StreamEnded
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
+from engine.calls.states import deadline_ms
 from engine.calls.taps import PAUSE_MS
 from engine.calls.verbs.forks import MAX_FORKS, MAX_SNOOP_FAILURES
 from tests.harness.calls.builders import HTTPS, MAIN, Story, answered_call, say, tree

@@ -8,10 +8,9 @@ from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegRinging, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, LoadFlow, PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived
-from engine.calls.state_dispatch import MAX_VERBS
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
-from engine.calls.verbs.registry import MAX_FLOWS
+from engine.calls.verbs.registry import MAX_FLOWS, MAX_VERBS
 from tests.harness.calls.builders import HTTPS, ID, MAIN, answered_call, say, tree
 from wire.media import Speech
 

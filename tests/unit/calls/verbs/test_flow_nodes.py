@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS, MAX_VARIABLES
-from engine.calls.state_dispatch import MAX_VERBS
 from engine.calls.verbs.flow import MAX_VISITS
+from engine.calls.verbs.registry import MAX_VERBS
 from tests.harness.calls.builders import say
 from tests.harness.calls.flow_calls import spoken_text
 from tests.harness.calls.flows import CountedValue, outline, pass_deadline, press_digit, run_flow

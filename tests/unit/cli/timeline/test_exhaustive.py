@@ -12,7 +12,7 @@ from cli.timeline.wording import action
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.calls.model.state_traits import CALL_STATES
+from engine.calls.states import STATES
 from wire.base import tag_of
 from wire.verbs import Verb
 
@@ -69,7 +69,7 @@ def test_commands() -> None:
 
 def test_timeouts() -> None:
     """Each state that waits has a deadline, and the timeline names it."""
-    assert set(TIMEOUTS) == set(CALL_STATES) - {"ended"}
+    assert set(TIMEOUTS) == set(map(tag_of, STATES)) - {"advance", "ended"}
 
 
 def test_verbs() -> None:

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from engine.ari.request import Reply
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.calls.model.storage_format import FORMAT, decode_stored_call
+from engine.calls.states import deadline_ms
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S

@@ -4,10 +4,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from engine.calls.model.call import Call, Step
-from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed, DigitPressed, Event, LegEnded
 from engine.calls.model.requests import HangupRequested
+from engine.calls.states import deadline_ms
 from engine.calls.step import step
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from tests.harness.calls.builders import MAIN, outbound
