@@ -1,4 +1,4 @@
-"""Writes state diagrams into docs/sessions.md and the table of call states into architecture.md.
+"""Writes state diagrams into docs/sessions.md and the tables of states into architecture.md.
 
 `python -m tools.docs.diagrams` (`make docs`) writes between the markers of the pages.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES
 from engine.calls.states import STATES
+from engine.calls.verbs.gather.gather import PHASES
 from wire.base import tag_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -38,16 +39,26 @@ def diagram(moves: Moves) -> str:
 
 def state_table() -> str:
     """Render the states of a call as a table, but for the one that no call is stored in."""
-    rows = [
+    return _table(
         ("state", "ends when", "deadline", "hold of the main leg", "recorded"),
-        ("---",) * 5,
         *(
             (f"`{tag_of(state)}`", each.ends_when, each.deadline, each.on_hold, each.recorded)
             for state, each in STATES.items()
             if each.ends_when
         ),
-    ]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    )
+
+
+def phase_table() -> str:
+    """Render the phases of a gather as a table."""
+    rows = (
+        (f"`{name}`", each.ends_when, each.deadline, each.next) for name, each in PHASES.items()
+    )
+    return _table(("phase", "ends when", "deadline", "next"), *rows)
+
+
+def _table(head: tuple[str, ...], *rows: tuple[str, ...]) -> str:
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ("---",) * len(head), *rows))
 
 
 def render(page: str) -> str:
@@ -56,7 +67,13 @@ def render(page: str) -> str:
 
 
 def _block(name: str) -> str:
-    return state_table() if name == "call-states" else diagram(TABLES[name])
+    match name:
+        case "call-states":
+            return state_table()
+        case "gather-phases":
+            return phase_table()
+        case _:
+            return diagram(TABLES[name])
 
 
 def _name(state: str) -> str:

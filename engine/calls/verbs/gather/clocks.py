@@ -8,14 +8,8 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Gathering, GatherPhase
-from engine.calls.model.events import DigitPressed, Recovered
-from engine.calls.verbs.play import FETCH_TIMEOUT_MS
+from engine.calls.model.events import DigitPressed
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
-from engine.calls.verbs.suspendable_playback import (
-    begin_prompt,
-    is_restarted,
-    latest_end_ms,
-)
 
 GRACE_MS = 120
 TRANSCRIPT_GRACE_MS = 10_000  # a large model on a busy machine takes seconds
@@ -29,15 +23,14 @@ def wait_first_input(call: Call, state: Gathering, now: int) -> Call:
         return replace(call, state=replace(state, phase="first", deadline_ms=call.must_end_ms))
     if state.utterances:
         return replace(call, state=wait_transcript(state, now))
-    deadline = now + state.verb.data.timeout + GRACE_MS
-    return replace(call, state=enter_phase(state, "first", deadline))
+    return replace(call, state=enter_phase(state, "first", now + first_input_ms(state)))
 
 
 def wait_transcript(state: Gathering, now: int, *, is_over: bool = False) -> Gathering:
     """Wait for the transcript of an utterance that has begun, or that is over."""
-    longest_ms = 0 if is_over else state.verb.data.endpointing.max_ms
     phase: GatherPhase = "fetch" if holds_prompt(state) else "speech"
-    return enter_phase(state, phase, now + longest_ms + TRANSCRIPT_GRACE_MS)
+    wait_ms = TRANSCRIPT_GRACE_MS if is_over else transcript_ms(state)
+    return enter_phase(state, phase, now + wait_ms)
 
 
 def holds_prompt(state: Gathering) -> bool:
@@ -46,7 +39,20 @@ def holds_prompt(state: Gathering) -> bool:
 
 
 def wait_next_digit(state: Gathering, now: int) -> Gathering:
-    return enter_phase(state, "between", now + state.verb.data.digit_timeout + GRACE_MS)
+    return enter_phase(state, "between", now + next_digit_ms(state))
+
+
+def first_input_ms(state: Gathering) -> int:
+    return state.verb.data.timeout + GRACE_MS
+
+
+def next_digit_ms(state: Gathering) -> int:
+    return state.verb.data.digit_timeout + GRACE_MS
+
+
+def transcript_ms(state: Gathering) -> int:
+    """Return how long the transcript of the longest utterance takes."""
+    return state.verb.data.endpointing.max_ms + TRANSCRIPT_GRACE_MS
 
 
 def wait_key_up(call: Call, state: Gathering, pressed_ms: int) -> Call:
@@ -65,31 +71,6 @@ def is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
     """Return whether the phase's clock had run out; it does not run during an outage."""
     has_clock = state.phase in {"first", "between"} and not pressed.missed
     return has_clock and pressed.pressed_ms > state.deadline_ms - GRACE_MS
-
-
-def restart_clock_after_outage(call: Call, state: Gathering, event: Recovered, now: int) -> Call:
-    """Restart the phase's clock; a prompt that had not begun, and is repeated, begins now."""
-    if is_restarted(state, event):
-        return replace(call, state=enter_prompt(begin_prompt(state, now)))
-    return restart_phase_clock(call, state, now)
-
-
-def restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
-    """Restart the phase's clock after an outage, which is no silence of the caller."""
-    data = state.verb.data
-    timeouts_ms = {
-        "fetch": FETCH_TIMEOUT_MS,
-        "first": data.timeout + GRACE_MS,
-        "between": data.digit_timeout + GRACE_MS,
-        "speech": data.endpointing.max_ms + TRANSCRIPT_GRACE_MS,
-    }
-    if state.phase == "prompt" and state.ends_ms and not state.paused_ms:
-        deadline_ms = min(latest_end_ms(state, now) + PLAYBACK_GRACE_MS, state.limit_ms)
-        return replace(call, state=replace(state, deadline_ms=deadline_ms))
-    if state.phase == "prompt":
-        return call
-    deadline = max(state.deadline_ms, now + timeouts_ms[state.phase])
-    return replace(call, state=enter_phase(state, state.phase, deadline))
 
 
 def enter_prompt(state: Gathering) -> Gathering:

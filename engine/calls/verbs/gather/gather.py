@@ -2,13 +2,17 @@
 
 It begins with the digits that were typed ahead. A digit stops the prompt, and ends the speech that
 may be understood instead (`speech.py`). Its time is its key-down, so the clocks wait for a key that
-is still down (`clocks.py`). Its prompt is in `prompt.py`, its result in `end.py`.
+is still down (`clocks.py`). Its prompt is in `prompt.py`, its result in `end.py`; PHASES shows what
+follows what.
 """
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step, is_held
-from engine.calls.model.call_states import Advance, Gathering
+from engine.calls.model.call_states import Advance, Gathering, GatherPhase
 from engine.calls.model.events import (
     DeadlinePassed,
     DigitPressed,
@@ -29,10 +33,13 @@ from engine.calls.model.stream_events import (
 )
 from engine.calls.verbs.gather.clocks import (
     GRACE_MS,
+    enter_phase,
+    enter_prompt,
+    first_input_ms,
     holds_prompt,
     is_after_timeout,
-    restart_clock_after_outage,
-    restart_phase_clock,
+    next_digit_ms,
+    transcript_ms,
     wait_first_input,
     wait_key_up,
     wait_next_digit,
@@ -55,7 +62,11 @@ from engine.calls.verbs.gather.speech import (
 )
 from engine.calls.verbs.media_faults import playback_fault
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
+from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from engine.calls.verbs.suspendable_playback import (
+    begin_prompt,
+    is_restarted,
+    latest_end_ms,
     length_ms,
     stop_sound,
     suspend_prompt,
@@ -70,6 +81,68 @@ from wire.verbs import Gather
 from wire.webhooks import GatherReason
 
 MAX_GATHER_MS = 3_600_000
+
+
+def _on_fetch_timeout(call: Call, state: Gathering, now: int) -> Step:
+    if holds_prompt(state):
+        return forget_utterance(call, state, now)
+    return on_prompt_failed(call, state, playback_fault(state.verb, "timeout"), now)
+
+
+def _on_no_input(call: Call, state: Gathering, now: int) -> Step:
+    return finish(call, state, "timeout", now)
+
+
+def _on_no_further_digit(call: Call, state: Gathering, now: int) -> Step:
+    return finish(call, state, "digit-timeout", now)
+
+
+class Phase(NamedTuple):
+    """A phase of a gather; its deadline is no later than the whole gather's."""
+
+    ends_when: str
+    deadline: str
+    next: str
+    on_timeout: Callable[[Call, Gathering, int], Step]
+    timeout_ms: Callable[[Gathering], int] | None = None  # None: as long as its prompt
+
+
+PHASES: Mapping[GatherPhase, Phase] = {
+    "fetch": Phase(
+        "the prompt's audio is there, and no sound of the caller holds it back",
+        "20 s",
+        "`prompt`; without audio, or after speech, `first`",
+        _on_fetch_timeout,
+        lambda _state: FETCH_TIMEOUT_MS,
+    ),
+    "prompt": Phase(
+        "the prompt has been played, a digit, or speech that stops it",
+        "the prompt's length and 5 s; a pause for a sound, 1 s",
+        "`first`; after a digit, `between`",
+        on_prompt_timeout,
+    ),
+    "first": Phase(
+        "a digit, or the beginning of an utterance",
+        "`timeout`",
+        "`between`, `speech`; after the deadline, the end",
+        _on_no_input,
+        first_input_ms,
+    ),
+    "between": Phase(
+        "the next digit",
+        "`digitTimeout`",
+        "`between`; after the last digit, the terminator or the deadline, the end",
+        _on_no_further_digit,
+        next_digit_ms,
+    ),
+    "speech": Phase(
+        "the transcript of the utterance",
+        "the longest utterance and 10 s",
+        "the end; after a noise or the deadline, `first`",
+        forget_utterance,
+        transcript_ms,
+    ),
+}
 
 
 def start(call: Call, verb: Gather, now: int) -> Step:
@@ -153,7 +226,21 @@ def _on_recovered(call: Call, state: Gathering, event: Recovered, now: int) -> S
         call = replace(call, state=state)
     if holds_prompt(state) and not state.utterances:
         return play_prompt(call, state, now)
-    return restart_clock_after_outage(call, state, event, now), commands
+    if is_restarted(state, event):  # a prompt that had not begun, and is repeated, begins now
+        return replace(call, state=enter_prompt(begin_prompt(state, now))), commands
+    return _restart_phase_clock(call, state, now), commands
+
+
+def _restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
+    """Restart the phase's clock after an outage, which is no silence of the caller."""
+    timeout_ms = PHASES[state.phase].timeout_ms
+    if timeout_ms is not None:
+        deadline_ms = max(state.deadline_ms, now + timeout_ms(state))
+        return replace(call, state=enter_phase(state, state.phase, deadline_ms))
+    if not state.ends_ms or state.paused_ms:
+        return call
+    deadline_ms = min(latest_end_ms(state, now) + PLAYBACK_GRACE_MS, state.limit_ms)
+    return replace(call, state=replace(state, deadline_ms=deadline_ms))
 
 
 def on_spare_terminator(call: Call, now: int) -> Step:
@@ -190,7 +277,7 @@ def resume(call: Call, state: Gathering, _leg: str, now: int) -> Step:
     if state.phase == "first":
         return wait_first_input(call, state, now), ()
     if state.phase != "prompt":
-        return restart_phase_clock(call, state, now), ()
+        return _restart_phase_clock(call, state, now), ()
     if state.played_ms >= length_ms(state.clips):
         return wait_first_input(call, state, now), ()
     return play_prompt(call, state, now)
@@ -230,17 +317,4 @@ def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
     if state.paused_ms and state.phase == "prompt" and not state.awaits_key_up:
         state, commands = continue_prompt(state, now)
         return replace(call, state=state), commands
-    match state.phase:
-        case "fetch" if holds_prompt(state):
-            return forget_utterance(call, state, now)
-        case "fetch":
-            faults = playback_fault(state.verb, "timeout")
-            return on_prompt_failed(call, state, faults, now)
-        case "prompt":
-            return on_prompt_timeout(call, state, now)
-        case "first":
-            return finish(call, state, "timeout", now)
-        case "between":
-            return finish(call, state, "digit-timeout", now)
-        case "speech":
-            return forget_utterance(call, state, now)
+    return PHASES[state.phase].on_timeout(call, state, now)
