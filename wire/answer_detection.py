@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from wire.base import Language, Name, Shape, Url
 from wire.decoding import patterns
+from wire.media import Audio, Source, Speech
 
 AnsweredBy = Literal["human", "machine", "unknown"]
 ListeningMs = Annotated[int, Meta(ge=100, le=30_000)]
@@ -21,6 +22,13 @@ class Prompt(Shape, frozen=True):
     text: Annotated[str, Meta(min_length=1, max_length=4000)] | None = None
     voice: Name | None = None
     language: Language = "en"
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The audio of the prompt, if it has any."""
+        if self.audio_url is not None:
+            return (Audio(self.audio_url),)
+        return (Speech(self.text, self.voice, self.language),) if self.text is not None else ()
 
 
 class Confirm(Prompt, frozen=True):

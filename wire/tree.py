@@ -1,11 +1,13 @@
 """Parses and checks whole action trees, once, before they run."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import fields
 
-from wire.answer_detection import Prompt
+from wire.answer_detection import Confirm, Prompt
 from wire.base import tag_of
 from wire.decoding import lenient, patterns
 from wire.decoding.errors import MAX_ERRORS, BadInput, raise_errors
@@ -17,20 +19,15 @@ from wire.streams.recognizer import expected_recognizers
 from wire.verbs import (
     SINGLE_LEG_VERBS,
     Action,
+    AudibleVerb,
     Dial,
     DialData,
-    Flow,
     Gather,
     GatherData,
-    Hangup,
-    Pause,
-    Play,
-    PlayData,
-    Record,
-    Say,
     Stream,
     StreamData,
     Verb,
+    VerbShape,
 )
 
 *_FIRST, _LAST = [tag_of(each) for each in SINGLE_LEG_VERBS]
@@ -105,53 +102,59 @@ def walk(action: Action, path: str, depth: int = 1) -> Iterator[tuple[str, Actio
 def _inner_actions(verb: Verb) -> Iterator[tuple[str, Action | None]]:
     """Yield the fields of a verb that hold an action."""
     yield "action", verb.action
-    match verb:
-        case Play() | Say() | Record():
-            yield "onError", verb.on_error
-        case Gather():
-            yield "onError", verb.on_error
-            yield "data.fallback", verb.data.fallback
-        case Dial():
-            yield "data.whisper", verb.data.whisper
-        case Pause() | Stream() | Flow() | Hangup():
-            pass
+    if isinstance(verb, AudibleVerb):
+        yield "onError", verb.on_error
+    for step, part in parts_of(verb):
+        if isinstance(part, VerbShape):
+            yield step, part
+
+
+def parts_of(verb: Verb) -> Iterator[tuple[str, Verb | Prompt]]:
+    """Yield the verbs and the prompts in a verb's data, with their paths."""
+    for name, step in _PARTS[type(verb.data)]:
+        part = getattr(verb.data, name)
+        if part is not None:
+            yield step, part
 
 
 def flow_ids(action: Action, path: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the id of each stored flow that a tree runs."""
     for where, node, _depth in walk(action, path):
-        if not isinstance(node, str) and (flow_id := _flow_id(node)) is not None:
+        flow_id = None if isinstance(node, str) else getattr(node.data, "flow_id", None)
+        if flow_id is not None:
             yield _join(where, "data.flowId"), flow_id
 
 
-def _flow_id(verb: Verb) -> str | None:
-    match verb:
-        case Flow(data=data):
-            return data.flow_id
-        case Dial(data=data):
-            return data.flow_id
-        case Play() | Say() | Gather() | Record() | Pause() | Stream() | Hangup():
-            return None
-
-
 def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:
+    where = _join(path, "data")
+    yield from _data_errors(verb.data, where, limits)
+    for step, part in parts_of(verb):
+        if isinstance(part, Prompt):
+            yield from _data_errors(part, _join(path, step), limits)
     match verb:
-        case Play(data=data):
-            for url, where in _audio(data):
-                yield from _url_errors(url, limits, _join(path, where))
         case Gather(data=data):
-            yield from _prompt_errors(data, _join(path, "data"), limits)
-            yield from _speech_errors(data, _join(path, "data"), limits.recognizers)
+            yield from _speech_errors(data, where, limits.recognizers)
             if data.sensitive:
                 yield from _sensitive_errors(verb, path)
-        case Record(data=data):
-            yield from _prompt_errors(data, _join(path, "data"), limits)
         case Dial(data=data):
-            yield from _dial_errors(data, _join(path, "data"), limits)
+            yield from _dial_errors(data, where, limits)
         case Stream(data=data):
-            yield from _stream_errors(data, _join(path, "data"), limits)
-        case Say() | Pause() | Flow() | Hangup():
+            yield from _stream_errors(data, where, limits)
+        case _:
             pass
+
+
+def _data_errors(data: Any, path: str, limits: Limits) -> Iterator[BadInput]:
+    """Yield the faults of a prompt, and of all addresses but those of streams."""
+    if isinstance(data, Prompt) and data.audio_url is not None and data.text is not None:
+        yield BadInput(f"{path}.text", "not together with audioUrl")
+    for name, step in _ADDRESSES[type(data)]:
+        urls = getattr(data, name) or ()
+        if isinstance(urls, str):
+            yield from _url_errors(urls, limits, f"{path}.{step}")
+        else:
+            for index, url in enumerate(urls):
+                yield from _url_errors(url, limits, f"{path}.{step}[{index}]")
 
 
 def _speech_errors(
@@ -188,8 +191,6 @@ def _dial_errors(data: DialData, path: str, limits: Limits) -> Iterator[BadInput
         yield BadInput(f"{path}.agent_id", f"expected {patterns.PATTERNS[patterns.NAME]}")
     for number, index in _numbers(data):
         yield from _party_errors(number, limits, _join(path, index))
-    if data.confirm is not None:
-        yield from _prompt_errors(data.confirm, f"{path}.confirm", limits)
     if data.whisper is not None:
         yield from _whisper_errors(data.whisper, f"{path}.whisper")
 
@@ -203,13 +204,6 @@ def _whisper_errors(whisper: Verb, path: str) -> Iterator[BadInput]:
             yield BadInput(f"{where}.data.channelId", "not in a whisper")
         elif isinstance(node, Gather) and node.data.hears_speech:
             yield BadInput(f"{where}.data.input", "digits only, in a whisper")
-
-
-def _prompt_errors(data: Prompt, path: str, limits: Limits) -> Iterator[BadInput]:
-    if data.audio_url is not None and data.text is not None:
-        yield BadInput(f"{path}.text", "not together with audioUrl")
-    if data.audio_url is not None:
-        yield from _url_errors(data.audio_url, limits, f"{path}.audioUrl")
 
 
 def check_party(party: str, limits: Limits, path: str) -> None:
@@ -279,15 +273,36 @@ def _numbers(data: DialData) -> list[tuple[str, str]]:
     return [(number, f"number[{index}]") for index, number in enumerate(data.number)]
 
 
-def _audio(data: PlayData) -> list[tuple[str, str]]:
-    if isinstance(data.audio_url, str):
-        return [(data.audio_url, "data.audioUrl")]
-    return [(url, f"data.audioUrl[{index}]") for index, url in enumerate(data.audio_url)]
-
-
 def _is_loopback(url: str) -> bool:
     return any(url == base or url.startswith((f"{base}:", f"{base}/")) for base in _LOOPBACK)
 
 
 def _join(path: str, step: str) -> str:
     return f"{path}.{step}" if path else step
+
+
+def _is_part(kind: Any) -> bool:
+    """Return whether a field may hold a verb or a prompt."""
+    return isinstance(kind, type) and issubclass(kind, VerbShape | Prompt)
+
+
+def _is_address(kind: Any) -> bool:
+    marks = getattr(kind, "__metadata__", ())
+    is_url = any(isinstance(each, Meta) and each.pattern == patterns.URL for each in marks)
+    return is_url or any(map(_is_address, get_args(kind)))
+
+
+_DATA = {each.type for verb in get_args(Verb) for each in fields(verb) if each.name == "data"}
+# The fields that hold verbs and prompts, and addresses: (attribute, path in the verb or the data).
+_PARTS: Mapping[type, tuple[tuple[str, str], ...]] = {
+    data: tuple(
+        (each.name, f"data.{each.encode_name}")
+        for each in fields(data)
+        if any(map(_is_part, get_args(each.type)))
+    )
+    for data in _DATA
+}
+_ADDRESSES: Mapping[type, tuple[tuple[str, str], ...]] = {
+    data: tuple((each.name, each.encode_name) for each in fields(data) if _is_address(each.type))
+    for data in (*_DATA, Confirm)
+}

@@ -1,17 +1,19 @@
-"""The action verbs that customers send and calls run.
+"""The action verbs that customers send and calls run, and what holds of each.
 
 Sent as JSON with a `type` (docs/reference/verbs.md); `wire.tree` checks what the types cannot.
 Durations, as customers write them: gather in milliseconds, dial and flow timeouts in seconds.
-`onError` is what runs instead of a verb whose audio cannot be played.
+`onError` is what runs instead of a verb whose audio cannot be played. From each verb follows its
+node in flows (`wire.flow`).
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, field
 
 from wire.answer_detection import Confirm, MachineDetection, Prompt
 from wire.base import CallerId, Language, Milliseconds, Name, Party, Seconds, Shape, Text, Url
 from wire.decoding import patterns
+from wire.media import Audio, Source, Speech, Tone
 from wire.streams.recognizer import MAX_SILENCE_MS, MAX_UTTERANCE_MS, Hints, Rate, RecognizerName
 from wire.streams.setup import BargeIn, Parameters, Protocol, Track
 
@@ -25,6 +27,12 @@ class PlayData(Shape, frozen=True):
     audio_url: Url | Annotated[tuple[Url, ...], Meta(min_length=1, max_length=20)]
     loop: Annotated[int, Meta(ge=1, le=100)] = 1
 
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The audio, in playing order."""
+        urls = (self.audio_url,) if isinstance(self.audio_url, str) else self.audio_url
+        return tuple(map(Audio, urls))
+
 
 class SayData(Shape, frozen=True):
     """A text to speak, and its voice; a language is a BCP 47 tag (`en`, `hi-IN`)."""
@@ -33,6 +41,11 @@ class SayData(Shape, frozen=True):
     voice: Name | None = None
     language: Language = "en"
     ssml: bool = False
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The text, as speech."""
+        return (Speech(self.text, self.voice, self.language, self.ssml),)
 
 
 GRAMMAR, GRAMMAR_CONFIDENCE = "grammar", 0.5  # what it returns always is one of its hints
@@ -87,6 +100,9 @@ class GatherData(Prompt, frozen=True):
         return "digits" in self.input
 
 
+BEEP = Tone(1_000, 250)
+
+
 class RecordData(Prompt, frozen=True):
     """A message to record: the prompt and when to stop; times in seconds.
 
@@ -97,6 +113,11 @@ class RecordData(Prompt, frozen=True):
     max_length: Annotated[int, Meta(ge=1, le=3_600)] = 120
     silence: Annotated[int, Meta(ge=0, le=60)] = 5
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The prompt and the tone."""
+        return (*super().sources, *((BEEP,) if self.beep else ()))
 
 
 StreamUrl = Annotated[str, Meta(pattern=patterns.STREAM_URL, max_length=2048)]
@@ -172,8 +193,45 @@ class HangupData(Shape, frozen=True):
     reason: Literal["rejected", "busy"] = "rejected"
 
 
-class Play(Shape, frozen=True, tag="play"):
+ANY_VARIABLE = "*"  # what a verb sets that runs verbs which are not known before
+VerbTag = Literal[
+    "play", "say", "gather", "record", "pause", "stream", "dial", "flow", "hangup"
+]  # fmt: skip
+
+
+class VerbShape(Shape, frozen=True):
+    """Base of the verbs: what holds of one unless it says otherwise."""
+
+    node: ClassVar[str]  # what its node does in a flow
+    node_omits: ClassVar[tuple[str, ...]] = ()  # fields without effect there
+    needs_call: ClassVar[bool] = True  # its node can't run in a conversation of messages
+    waits: ClassVar[bool] = False  # for a caller, a party or a server: flows may repeat its node
+    results: ClassVar[tuple[str, ...]] = ()  # the variables of a flow that it sets
+
+    @property
+    def tag(self) -> VerbTag:
+        """Its name, as in `type`."""
+        tag: VerbTag = self.__struct_config__.tag  # type: ignore[assignment]  # typed as any tag
+        return tag
+
+    @property
+    def needs_media(self) -> bool:
+        """Whether it needs an answered call."""
+        return False
+
+
+class AudibleVerb(VerbShape, frozen=True):
+    """Base of the verbs that play audio, which `onError` replaces."""
+
+    @property
+    def needs_media(self) -> bool:
+        return True
+
+
+class Play(AudibleVerb, frozen=True, tag="play"):
     """Play audio to the leg, then continue."""
+
+    node = "Play audio to the caller."
 
     data: PlayData
     action: "Action | None" = None
@@ -181,8 +239,11 @@ class Play(Shape, frozen=True, tag="play"):
     on_error: "Action | None" = None
 
 
-class Say(Shape, frozen=True, tag="say"):
+class Say(AudibleVerb, frozen=True, tag="say"):
     """Speak a text to the leg, then continue."""
+
+    node = "Speak a text to the caller."
+    needs_call = False
 
     data: SayData
     action: "Action | None" = None
@@ -190,8 +251,12 @@ class Say(Shape, frozen=True, tag="say"):
     on_error: "Action | None" = None
 
 
-class Gather(Shape, frozen=True, tag="gather"):
+class Gather(AudibleVerb, frozen=True, tag="gather"):
     """Collect digits and report them to the action, an address or an object."""
+
+    node = "Collect digits or speech, available as `{{digits}}` and `{{speech}}` afterwards."
+    waits = True
+    results = ("digits", "speech")
 
     data: GatherData = GatherData()
     action: "Action | None" = None
@@ -199,8 +264,12 @@ class Gather(Shape, frozen=True, tag="gather"):
     on_error: "Action | None" = None
 
 
-class Record(Shape, frozen=True, tag="record"):
+class Record(AudibleVerb, frozen=True, tag="record"):
     """Record a message and report it to the action; `timeout` is the prompt's."""
+
+    node = "Record a message, available at `{{record.url}}` afterwards."
+    waits = True
+    results = ("record.url", "record.duration")
 
     data: RecordData = RecordData()
     action: "Action | None" = None
@@ -208,41 +277,76 @@ class Record(Shape, frozen=True, tag="record"):
     on_error: "Action | None" = None
 
 
-class Pause(Shape, frozen=True, tag="pause"):
+class Pause(VerbShape, frozen=True, tag="pause"):
     """Wait in silence, then continue."""
+
+    node = "Wait in silence."
+    node_omits = ("timeout",)
 
     data: PauseData
     action: "Action | None" = None
     timeout: Seconds | None = None
 
 
-class Stream(Shape, frozen=True, tag="stream"):
+class Stream(VerbShape, frozen=True, tag="stream"):
     """Connect the caller with a bot over a websocket, then report the result to the action."""
+
+    node = "Connect the caller with a bot; why that ended is `{{stream.reason}}` afterwards."
+    waits = True
+    results = ("stream.reason",)
 
     data: StreamData
     action: "Action | None" = None
     timeout: Seconds | None = None
 
+    @property
+    def needs_media(self) -> bool:
+        return True
 
-class Dial(Shape, frozen=True, tag="dial"):
+
+class Dial(VerbShape, frozen=True, tag="dial"):
     """Dial a party, bridge on answer, continue when that leg has ended; timeout in seconds."""
+
+    node = "Dial a party; the result is `{{dial.status}}` afterwards."
+    waits = True
+    results = tuple(
+        f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy", "reason")
+    )
 
     data: DialData
     action: "Action | None" = None
     timeout: Seconds | None = None
     moh: MusicOnHold | None = None
 
+    @property
+    def has_music(self) -> bool:
+        """Whether the caller hears music instead of ringing."""
+        return (self.moh or self.data.moh).enable
 
-class Flow(Shape, frozen=True, tag="flow"):
+    @property
+    def needs_media(self) -> bool:
+        return self.data.flow_id is None and self.has_music
+
+
+class Flow(VerbShape, frozen=True, tag="flow"):
     """Run a stored flow, then continue."""
+
+    node = "Run another flow, with the same variables."
+    node_omits = ("timeout",)
+    needs_call = False
+    waits = True  # perhaps
+    results = (ANY_VARIABLE,)
 
     data: FlowData
     action: "Action | None" = None
     timeout: Seconds | None = None
 
 
-class Hangup(Shape, frozen=True, tag="hangup"):
+class Hangup(VerbShape, frozen=True, tag="hangup"):
     """End the call."""
+
+    node = "End the call."
+    node_omits = ("action", "timeout")
 
     data: HangupData = HangupData()
     action: "Action | None" = None
@@ -251,5 +355,6 @@ class Hangup(Shape, frozen=True, tag="hangup"):
 
 Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup
 Action = Verb | Url
+PromptVerb = Play | Say | Gather | Record
 SingleLegVerb = Play | Say | Gather  # these may run on a leg that is not connected yet
 SINGLE_LEG_VERBS = (Play, Say, Gather)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from engine.calls.flows.flow_node_traits import needs_call
 from engine.flows.document import check_node, is_graph
 from engine.flows.errors import explain
 from engine.flows.graph import cycles, unknown_targets, unreachable_nodes
@@ -30,9 +29,9 @@ from wire.decoding.errors import (
     type_info,
 )
 from wire.decoding.json_errors import check_unique, read_json
-from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
+from wire.flow import FlowOutline, Node, RequestNode
 from wire.tree import Limits, check_action
-from wire.verbs import Action
+from wire.verbs import Action, Dial, Gather
 
 MAX_FLOW_BYTES = 262_144
 BRANCHES = frozenset({"noInput", "invalid", "else", "success", "failure"})
@@ -121,15 +120,16 @@ def _check_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
         check_node(node, limits, path)
     except BadInput as fault:
         yield from errors_in(fault)
-    if isinstance(node, GatherNode) and node.data.fallback is not None:
+    verb = node.verb
+    if isinstance(verb, Gather) and verb.data.fallback is not None:
         yield BadInput(f"{path}.data.fallback", "not in a flow: a menu has noInput")
-    if isinstance(node, DialNode) and node.data.flow_id is not None:
+    if isinstance(verb, Dial) and verb.data.flow_id is not None:
         yield BadInput(f"{path}.data.flowId", "not in a flow: use a node of type flow")
 
 
 def _call_only_nodes(nodes: Mapping[str, Node]) -> Iterator[BadInput]:
     for name, node in nodes.items():
-        if needs_call(node):
+        if node.needs_call:
             text = "only in flows of calls; a flow of kind message has say, set, condition,"
             yield BadInput(f"nodes.{name}.type", f"{text} goto, request and flow", "needs_a_call")
 

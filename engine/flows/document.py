@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from engine.calls.flows.flow_node_traits import verb_of
 from engine.calls.flows.templates import names
 from engine.calls.verbs.audio_sources import audio_sources
 from wire.decoding import lenient
@@ -41,7 +40,7 @@ def static_prompts(outline: FlowOutline) -> tuple[Source, ...]:
     found: dict[Source, None] = {}
     for name, raw in outline.nodes.items():
         if next(names(raw), None) is None:
-            found.update(dict.fromkeys(audio_sources(verb_of(convert_node(raw, name)))))
+            found.update(dict.fromkeys(audio_sources(convert_node(raw, name).verb)))
     return tuple(found)
 
 
@@ -53,7 +52,6 @@ def convert_node(document: Any, path: str) -> Node:
 
 def check_node(node: Node, limits: Limits, path: str) -> Node:
     """Check a node against its verb's rules: URLs, parties, depth. Raises BadInput."""
-    verb = verb_of(node)
-    if verb is not None:
-        check_action(verb, limits, path)
+    if node.verb is not None:
+        check_action(node.verb, limits, path)
     return node

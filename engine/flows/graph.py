@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from engine.calls.flows.flow_node_traits import exits, waits_for_input
 from wire.decoding.errors import BadInput
 from wire.flow import Node
 
@@ -15,7 +14,7 @@ def unknown_targets(start: str, names: Collection[str], nodes: Nodes) -> Iterato
     if start not in names:
         yield BadInput("start", f"no node {start}", "unknown_node")
     for name, node in nodes.items():
-        for field, target in exits(node):
+        for field, target in node.exits:
             if target not in names:
                 yield BadInput(f"nodes.{name}.{field}", f"no node {target}", "unknown_node")
 
@@ -23,7 +22,7 @@ def unknown_targets(start: str, names: Collection[str], nodes: Nodes) -> Iterato
 def edges(nodes: Nodes) -> Edges:
     """Return each node's existing targets."""
     return {
-        name: tuple(dict.fromkeys(target for _, target in exits(node) if target in nodes))
+        name: tuple(dict.fromkeys(target for _, target in node.exits if target in nodes))
         for name, node in nodes.items()
     }
 
@@ -43,7 +42,7 @@ def unreachable_nodes(start: str, nodes: Nodes) -> Iterator[BadInput]:
 
 def cycles(nodes: Nodes) -> Iterator[BadInput]:
     """Report the cycles without a waiting node: they would run without a pause."""
-    graph = edges({name: node for name, node in nodes.items() if not waits_for_input(node)})
+    graph = edges({name: node for name, node in nodes.items() if not node.waits})
     while graph := _without_dead_ends(graph):
         cycle = _find_cycle(graph)
         path = " → ".join([*cycle, cycle[0]])

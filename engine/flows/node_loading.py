@@ -7,7 +7,6 @@ that is empty, or a number that is none.
 import re
 from typing import Any
 
-from engine.calls.flows.flow_node_traits import verb_of
 from engine.calls.flows.templates import Lookup, fill_decoded, to_text
 from engine.calls.model.io_commands import LoadFlowNode
 from engine.calls.model.io_results import FlowNodeLoaded
@@ -16,9 +15,10 @@ from engine.flows.samples import node_with_samples
 from wire.base import tag_of
 from wire.custom_data import MAX_BYTES
 from wire.decoding.errors import BadInput, errors_in
-from wire.flow import ConditionNode, DialNode, FlowOutline, Node, SetNode
+from wire.flow import ConditionNode, FlowOutline, Node, SetNode
 from wire.media import MediaFault
 from wire.tree import Limits
+from wire.verbs import Dial
 
 _TYPED = frozenset(
     {tag_of(SetNode), tag_of(ConditionNode)}
@@ -40,7 +40,7 @@ def load_node(
     is_skipped = node is None
     if node is None:
         node = convert_node(node_with_samples(raw), path)
-        if verb_of(node) is None:  # it would lead the call astray
+        if node.verb is None:  # it would lead the call astray
             raise faults[0]
     failed = tuple(
         MediaFault(each.path, "invalid")
@@ -70,7 +70,8 @@ def _filled(
                     faults.append(fault)
                 if not is_dropped:
                     return None, faults
-    if isinstance(node, DialNode) and raw["data"].get("number") and node.data.number is None:
+    verb = node.verb
+    if isinstance(verb, Dial) and raw["data"].get("number") and verb.data.number is None:
         return None, faults  # its agent is only named
     return node, faults
 

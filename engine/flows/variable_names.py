@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.calls.flows.flow_node_traits import result_names
 from engine.calls.flows.templates import is_name, names, unclosed
 from engine.flows.graph import Nodes, edges
 from wire.decoding.errors import BadInput
-from wire.flow import ConditionNode, FlowNode, Node, RequestNode, SetNode
+from wire.flow import ConditionNode, GotoNode, MenuNode, Node, RequestNode, SetNode, VerbNode
 from wire.request import ApiRequest
+from wire.verbs import ANY_VARIABLE
 
 ApiRequests = Mapping[str, ApiRequest]
 CALL_NAMES = frozenset(
@@ -27,7 +27,6 @@ CALL_NAMES = frozenset(
         "divertedFrom",
     )
 )
-ANY = "*"  # a nested flow may set any name
 
 
 def undefined_names(
@@ -46,7 +45,7 @@ def undefined_names(
 def unknown_names(document: Any) -> Iterator[BadInput]:
     """Report the names in a tree that no call has; the flow around it may set any variable."""
     for path, name in names(document):
-        if why := _fault(name, frozenset({ANY})):
+        if why := _fault(name, frozenset({ANY_VARIABLE})):
             yield BadInput(path, f"{{{{{name}}}}} {why}", "unknown_variable")
 
 
@@ -64,7 +63,7 @@ def _fault(used: str, defined: Container[str]) -> str:
         return ""
     if root == "call":
         return f"is not a property of a call; one of {', '.join(sorted(CALL_NAMES))}"
-    return "" if ANY in defined else "is not set on any path to this node"
+    return "" if ANY_VARIABLE in defined else "is not set on any path to this node"
 
 
 def _used_names(node: Node, raw: Any, apis: ApiRequests) -> Iterator[tuple[str, str, str]]:
@@ -93,12 +92,10 @@ def _names_set_by(name: str, node: Node, apis: ApiRequests) -> frozenset[str]:
         case RequestNode(data=data):
             request = apis.get(data.api)
             if request is None:
-                return frozenset({ANY})  # the missing request is reported elsewhere
+                return frozenset({ANY_VARIABLE})  # the missing request is reported elsewhere
             return frozenset(f"answers.{name}.{e}" for e in (*request.answers, "status", "reason"))
-        case FlowNode():
-            return frozenset({ANY})
-        case _:
-            return result_names(node)
+        case VerbNode() | MenuNode() | ConditionNode() | GotoNode():
+            return frozenset(node.results)
 
 
 class _NameSet(Struct, frozen=True):

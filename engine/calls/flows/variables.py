@@ -67,7 +67,7 @@ def set_variables(call: Call, values: Mapping[str, Scalar | None]) -> Call | Non
 
 
 def verb_results(call: Call, ended: Advance) -> dict[str, Scalar | None]:
-    """Return the variables that a verb sets when it has ended."""
+    """Return the variables that a verb sets when it has ended: its `results`."""
     match ended.event:
         case "gather":
             return {"digits": ended.digits, "speech": ended.speech or None}
@@ -78,7 +78,7 @@ def verb_results(call: Call, ended: Advance) -> dict[str, Scalar | None]:
             return _voicemail_results(call, voicemails[-1]) if voicemails else {}
         case "stream":
             return {"stream.reason": ended.stream_reason}
-        case "start" | "play" | "say" | "pause" | "reply" | "flow" | "whisper" | "confirm":
+        case _:
             return {}
 
 

@@ -21,7 +21,6 @@ from engine.calls.model.call_states import (
 )
 from engine.calls.model.leg import Leg, Muted, combine_mutes
 from engine.calls.model.sessions import Conference, HoldMusic, Member, Transfer
-from wire.verbs import Dial
 
 OpenState = Bridged | Dialing | Streaming | UnbridgedState | Advance
 Sound = Literal["", "music", "ringing"] | HoldMusic  # none, default music, ringing, custom music
@@ -93,7 +92,7 @@ def _has_same_media(old: Leg, new: Leg) -> bool:
 
 def _dialing_media(call: Call, state: Dialing) -> MediaPlan:
     if not state.bridge:
-        sound: Sound = "music" if has_music(state.verb) else "ringing"
+        sound: Sound = "music" if state.verb.has_music else "ringing"
         return {call.main: LegMedia(sound=sound)}
     called = call.leg(state.legs[0])
     if called is None or called.state == "requested":
@@ -184,11 +183,6 @@ def _bridges_of_state(call: Call) -> frozenset[str]:
 def coach_bridge(snoop: str) -> str:
     """Return the id of the bridge of a snoop, and of the coach or stream that it is for."""
     return f"{snoop}b"
-
-
-def has_music(verb: Dial) -> bool:
-    """Return whether the caller hears music instead of ringing during a dial."""
-    return (verb.moh or verb.data.moh).enable
 
 
 def _bridged_media(call: Call, state: Bridged) -> MediaPlan:

@@ -12,7 +12,7 @@ from engine.calls.model.streams import StreamActivity
 from wire.answer_detection import AnsweredBy, Detection
 from wire.media import Clip
 from wire.streams.setup import Resume
-from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Stream, Verb
+from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Stream, Verb, VerbTag
 from wire.webhooks import DialResult, RecordReason
 
 
@@ -89,20 +89,7 @@ class Detecting(TypeAheadState, frozen=True, tag="detecting"):
     fallback: Verb | None = None  # as of `Starting`
 
 
-EndedVerb = Literal[
-    "start",
-    "play",
-    "say",
-    "gather",
-    "record",
-    "pause",
-    "stream",
-    "dial",
-    "reply",
-    "flow",
-    "whisper",
-    "confirm",
-]
+EndedVerb = VerbTag | Literal["start", "reply", "whisper", "confirm"]
 
 
 class Advance(State, frozen=True, tag="advance"):

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from engine.calls.media.plan import has_music
 from engine.calls.model import causes
 from engine.calls.model.call import (
     Call,
@@ -65,7 +64,7 @@ def _has_early_media(call: Call, verb: Dial) -> bool:
     answered yet hears ringing instead if the party is screened first.
     """
     answers_early = call.awaits_answer and screening.is_wanted(verb.data)
-    return verb.data.early_media and not has_music(verb) and not answers_early
+    return verb.data.early_media and not verb.has_music and not answers_early
 
 
 def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from engine.calls.flows.conditions import Compared, holds
-from engine.calls.flows.flow_node_traits import exits, verb_of
 from engine.calls.flows.variables import set_variables, value_of, verb_results
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id
@@ -25,10 +24,9 @@ from engine.calls.model.io_results import (
     FlowStarted,
 )
 from engine.calls.verbs import call_end
-from engine.calls.verbs.audio_sources import PromptVerb
 from engine.calls.verbs.media_faults import report, run_instead
-from wire.flow import ConditionNode, GotoNode, RequestNode, Scalar, SetNode
-from wire.verbs import Dial, Stream, Verb
+from wire.flow import ConditionNode, GotoNode, MenuNode, RequestNode, Scalar, SetNode, VerbNode
+from wire.verbs import AudibleVerb, Dial, Stream, Verb
 from wire.webhooks import DialResult
 
 LOAD_TIMEOUT_MS = 5_000
@@ -124,7 +122,7 @@ def _enter_node(call: Call, frame: Frame, node: str | None, now: int) -> Step:
 
 def _run_node(call: Call, frame: Frame, loaded: FlowNodeLoaded, now: int) -> Step:
     node = loaded.node
-    frame = replace(frame, exits=exits(node))
+    frame = replace(frame, exits=node.exits)
     call = replace(call, continuation=(frame, *call.continuation[1:]))
     if (instead := _instead(call, loaded)) is not None:
         return replace(call, state=instead), ()
@@ -145,14 +143,14 @@ def _run_node(call: Call, frame: Frame, loaded: FlowNodeLoaded, now: int) -> Ste
                 request, now + API_TIMEOUT_MS, is_api=True, has_music=data.moh.enable
             )
             return replace(call, state=awaiting), (SendApiRequest(request, data.api),)
-        case _:
-            return replace(call, state=Advance(verb_of(node), "flow")), ()
+        case VerbNode() | MenuNode():
+            return replace(call, state=Advance(node.verb, "flow")), ()
 
 
 def _instead(call: Call, loaded: FlowNodeLoaded) -> Advance | None:
     """Return what runs instead of a node whose values do not fit; None: the node runs."""
-    verb = verb_of(loaded.node)
-    if loaded.failed and isinstance(verb, PromptVerb):
+    verb = loaded.node.verb
+    if loaded.failed and isinstance(verb, AudibleVerb):
         on_error = run_instead(call, verb)
         if on_error is not None:
             return on_error

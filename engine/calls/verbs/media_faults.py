@@ -6,14 +6,13 @@ from typing import Literal
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, CallMediaFault, Step
-from engine.calls.model.call_states import Advance, EndedVerb
+from engine.calls.model.call_states import Advance
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.continuation import Frame
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.reporting.call_events import emit
-from engine.calls.verbs.audio_sources import PromptVerb, verb_sources
-from wire import verbs
 from wire.media import MediaFault, describe_source
+from wire.verbs import PromptVerb
 
 # `timeout`: it was not fetched in time; `not_played`: the PBX could not play it; `unavailable`: the
 # fetch returned nothing; `cut_off`: the PBX did not end it in time.
@@ -29,7 +28,7 @@ def fetch_faults(event: MediaFetched, verb: PromptVerb) -> tuple[MediaFault, ...
 
 def playback_fault(verb: PromptVerb, reason: FaultReason) -> tuple[MediaFault, ...]:
     """Return the fault of a verb's audio, by its first source."""
-    return tuple(MediaFault(describe_source(each), reason) for each in verb_sources(verb)[:1])
+    return tuple(MediaFault(describe_source(each), reason) for each in verb.data.sources[:1])
 
 
 def report(call: Call, leg: str, faults: Sequence[MediaFault], now: int) -> Step:
@@ -70,20 +69,8 @@ def take_fault(call: Call) -> tuple[Call, MediaFault | None]:
 def run_instead(call: Call, verb: PromptVerb) -> Advance | None:
     """Return what runs instead of a verb whose audio failed; None: the verb continues."""
     if verb.on_error is not None:
-        return Advance(verb.on_error, _event(verb))
+        return Advance(verb.on_error, verb.tag)
     top = call.continuation[0] if call.continuation else None
     if isinstance(top, Frame) and top.exit("onError") is not None:
-        return Advance(None, _event(verb), is_media_failed=True)
+        return Advance(None, verb.tag, is_media_failed=True)
     return None
-
-
-def _event(verb: PromptVerb) -> EndedVerb:
-    match verb:
-        case verbs.Play():
-            return "play"
-        case verbs.Say():
-            return "say"
-        case verbs.Gather():
-            return "gather"
-        case verbs.Record():
-            return "record"

@@ -16,7 +16,6 @@ from engine.calls.model.commands import StopPlayback
 from engine.calls.model.events import DeadlinePassed, Event, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.verbs.audio_sources import PlayableVerb, verb_sources
 from engine.calls.verbs.media_faults import (
     FaultReason,
     fetch_faults,
@@ -34,18 +33,18 @@ from engine.calls.verbs.suspendable_playback import (
     rounds,
     suspend_prompt,
 )
-from wire import verbs
+from wire.verbs import Play, Record, Say
 
 FETCH_TIMEOUT_MS = 20_000
 GRACE_MS = 5_000  # a playback that exceeds its length by this is stopped
 HANGUP_GRACE_MS = 200  # a playback fails shortly before the hangup of its leg is reported
 
 
-def start(call: Call, verb: PlayableVerb, now: int) -> Step:
+def start(call: Call, verb: Play | Say | Record, now: int) -> Step:
     """Fetch the audio."""
     call, request = allocate_id(call, "p")
     state = Playing(verb, request, now + FETCH_TIMEOUT_MS, suspended=is_held(call, call.main))
-    return replace(call, state=state), (FetchMedia(request, verb_sources(verb)),)
+    return replace(call, state=state), (FetchMedia(request, verb.data.sources),)
 
 
 def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
@@ -157,11 +156,8 @@ def _fail(call: Call, state: Playing, reason: FaultReason, now: int) -> Step:
 
 
 def _finish(call: Call, state: Playing) -> Call:
-    match state.verb:
-        case verbs.Record(data=data) as verb:
-            without_prompt = replace(data, audio_url=None, text=None, beep=False)
-            return replace(call, state=Advance(replace(verb, data=without_prompt), "record"))
-        case verbs.Say():
-            return replace(call, state=Advance(state.verb.action, "say"))
-        case verbs.Play():
-            return replace(call, state=Advance(state.verb.action, "play"))
+    verb = state.verb
+    if isinstance(verb, Record):
+        without_prompt = replace(verb.data, audio_url=None, text=None, beep=False)
+        return replace(call, state=Advance(replace(verb, data=without_prompt), "record"))
+    return replace(call, state=Advance(verb.action, verb.tag))

@@ -24,7 +24,6 @@ from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.recording import Recording
 from engine.calls.reporting.call_events import emit, recording_fields
 from engine.calls.verbs import play
-from engine.calls.verbs.audio_sources import verb_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.media_faults import take_fault
 from engine.calls.verbs.type_ahead import drop_earlier
@@ -42,7 +41,7 @@ def start(call: Call, verb: Record, now: int) -> Step:
     Without a destination for recordings, or with too many of them, advance at once.
     """
     can_record = call.recording_destination is not None and not call_recording.is_full(call)
-    if can_record and verb_sources(verb):
+    if can_record and verb.data.sources:
         return play.start(call, verb, now)
     if not can_record:
         return _continue(call, verb, "failed", None, now)

@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.calls.media.plan import has_music
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, with_tracking
 from engine.calls.model.call_states import Advance, AwaitingInstructions
@@ -37,7 +36,7 @@ Start = Callable[[Call, Any, int], Step]
 
 
 def start(call: Call, verb: Verb, now: int) -> Step:
-    if call.awaits_answer and _needs_media(verb):
+    if call.awaits_answer and verb.needs_media:
         return call_setup.answer(call, verb, now)
     return VERBS[type(verb)](call, verb, now)
 
@@ -103,17 +102,6 @@ def _end_cause(call: Call, advance: Advance) -> int:
     if not call.awaits_answer:
         return causes.NORMAL
     return (advance.dial.cause if advance.dial else 0) or causes.REJECTED
-
-
-def _needs_media(verb: Verb) -> bool:
-    """Return whether a verb needs an answered call; a dial only for its hold music."""
-    match verb:
-        case verbs.Play() | verbs.Say() | verbs.Gather() | verbs.Record() | verbs.Stream():
-            return True
-        case verbs.Dial():
-            return verb.data.flow_id is None and has_music(verb)
-        case verbs.Pause() | verbs.Flow() | verbs.Hangup():
-            return False
 
 
 def _dial(call: Call, verb: verbs.Dial, now: int) -> Step:

@@ -30,11 +30,7 @@ def playback_end_ms(state: PromptState) -> int:
 
 def rounds(state: PromptState) -> int:
     """Return how often the clips are played."""
-    match state.verb:
-        case verbs.Play(data=data):
-            return data.loop
-        case verbs.Say() | verbs.Record() | verbs.Gather():
-            return 1
+    return state.verb.data.loop if isinstance(state.verb, verbs.Play) else 1
 
 
 def suspend_prompt(

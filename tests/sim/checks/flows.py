@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from engine.calls.flows.flow_node_traits import exits
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.continuation import Frame
 from engine.calls.model.io_commands import LoadFlowNode
@@ -31,7 +30,7 @@ def _followed(step: ReplayStep, leads: Leads, starts: dict[str, str]) -> Iterato
     match step.event:
         case FlowNodeLoaded(node=node, name=name):
             waits = {name} if isinstance(step.call.state, Bridged) else set()
-            leads[depth] = {to for _, to in exits(node)} | waits
+            leads[depth] = {to for _, to in node.exits} | waits
         case ApiRequestSucceeded():
             leads[depth] = leads.get(depth, set()) - {"sorry"}
         case ApiRequestFailed():

@@ -13,8 +13,8 @@ from tests.harness.calls.builders import say
 from tests.harness.scenarios.graphs import API
 from tests.unit.flows.checks import END, LOOKUP, MENU, Found, faults, nodes
 from wire.decoding.errors import InputErrors
-from wire.flow import PlayNode
 from wire.tree import Limits
+from wire.verbs import Play
 
 
 def test_a_good_flow() -> None:
@@ -136,8 +136,8 @@ def test_nodes_are_read_like_verbs(loop: Any) -> None:
     outline = read_outline(json.dumps(flow).encode())
     assert outline is not None
     node = load_node(LoadFlowNode("r", "f", 1, "a"), outline, lambda _name: None, Limits()).node
-    assert isinstance(node, PlayNode)
-    assert (node.data.loop, node.next) == (int(loop or 1), None)
+    assert isinstance(node.verb, Play)
+    assert (node.verb.data.loop, node.exits) == (int(loop or 1), ())
 
 
 def test_a_flow_for_messages_needs_no_call() -> None:

@@ -9,8 +9,8 @@ from engine.calls.model.io_commands import LoadFlowNode
 from engine.calls.model.io_results import FlowNodeLoaded
 from engine.flows.node_loading import load_node
 from tests.harness.calls.flows import outline
-from wire.flow import DialNode
 from wire.tree import DEFAULT_LIMITS
+from wire.verbs import Dial
 
 GOOD = "+4721930000"
 
@@ -47,5 +47,5 @@ def test_the_items_that_fit_remain_in_their_order() -> None:
     """Between others, which are left out together."""
     numbers = ["{{custom.x}}", GOOD, "+{{custom.x}}", "{{custom.x}}", f"{GOOD[:-1]}1"]
     loaded, _ = load({"type": "dial", "data": {"number": numbers}}, "1")
-    assert isinstance(loaded.node, DialNode)
-    assert loaded.node.data.number == (GOOD, f"{GOOD[:-1]}1")
+    assert isinstance(loaded.node.verb, Dial)
+    assert loaded.node.verb.data.number == (GOOD, f"{GOOD[:-1]}1")

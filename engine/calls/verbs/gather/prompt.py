@@ -8,7 +8,6 @@ from engine.calls.model.commands import StopPlayback
 from engine.calls.model.events import PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.verbs.audio_sources import verb_sources
 from engine.calls.verbs.gather.clocks import (
     MAX_PAUSE_MS,
     enter_prompt,
@@ -22,7 +21,7 @@ from wire.media import MediaFault
 
 
 def start_prompt(call: Call, state: Gathering, now: int) -> Step:
-    sources = verb_sources(state.verb)
+    sources = state.verb.data.sources
     if not sources:
         return wait_first_input(call, state, now), ()
     call, request = allocate_id(call, "p")

@@ -6,6 +6,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from msgspec.structs import fields
 
+from engine.calls.flows.variables import verb_results
 from engine.calls.model import call_states
 from engine.calls.model.events import Event
 from engine.calls.model.requests import DialRequested, HoldRequested
@@ -15,12 +16,13 @@ from engine.calls.states import STATES as ROWS
 from engine.calls.step import RULES
 from engine.calls.verbs import screening
 from engine.calls.verbs.registry import VERBS
-from tests.harness.calls.builders import Story
+from tests.harness.calls.builders import Story, inbound
 from tests.harness.calls.screenings import BOB
 from tests.harness.calls.states import STATES
 from wire.base import tag_of
 from wire.flow import Node
-from wire.verbs import SINGLE_LEG_VERBS, SingleLegVerb, Verb
+from wire.verbs import ANY_VARIABLE, SINGLE_LEG_VERBS, SingleLegVerb, Verb, VerbTag
+from wire.webhooks import DialResult
 
 
 def _tags(union: Any) -> Iterator[str]:
@@ -65,8 +67,16 @@ def test_screening_stages() -> None:
 
 
 def test_ended_verbs() -> None:
-    """`Advance.event` names each verb except hangup, after which nothing runs."""
-    assert set(_tags(Verb)) - {"hangup"} <= set(get_args(call_states.EndedVerb))
+    """`Advance.event` names each verb."""
+    assert get_args(VerbTag) == tuple(_tags(Verb))
+
+
+def test_results_of_verbs() -> None:
+    """A verb sets the variables that its nodes declare."""
+    story = inbound(None)
+    for verb, tag in zip(get_args(Verb), get_args(VerbTag), strict=True):
+        found = verb_results(story, call_states.Advance(None, tag, DialResult("busy")))
+        assert set(found) == set(verb.results) - {ANY_VARIABLE} or tag == "record"
 
 
 def test_verbs_of_a_single_leg() -> None:

@@ -21,9 +21,9 @@ from engine.runtime.io.flow_cache import call_variables
 from tests.harness.calls.builders import ID, MAIN, answered_call, say
 from tests.harness.calls.flow_calls import LOOKUP_FLOW, spoken_text
 from tests.harness.calls.flows import RUN, load_nodes, outline, run_flow, skip_prompt
-from wire.flow import SayNode
+from wire.flow import VERB_NODES
 from wire.tree import DEFAULT_LIMITS
-from wire.verbs import SayData
+from wire.verbs import Say, SayData
 
 
 def test_a_flow_runs_its_nodes_then_the_nested_action() -> None:
@@ -124,7 +124,7 @@ def test_a_result_during_a_conversation(comes: str) -> None:
     else:
         story.take(
             FlowNodeLoaded(
-                story.commands_of(LoadFlowNode)[0].request, "a", SayNode(SayData("first"))
+                story.commands_of(LoadFlowNode)[0].request, "a", VERB_NODES[Say](SayData("first"))
             )
         )
     assert story.state == "bridged"

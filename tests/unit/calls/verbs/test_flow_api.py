@@ -18,8 +18,8 @@ from tests.harness.calls.builders import ID, MAIN
 from tests.harness.calls.flow_calls import LOOKUP_FLOW, spoken_text
 from tests.harness.calls.flows import API, answer_request, load_nodes, pass_deadline, run_flow
 from tests.harness.calls.recoveries import outbox
-from wire.flow import SayNode
-from wire.verbs import SayData
+from wire.flow import VERB_NODES
+from wire.verbs import Say, SayData
 
 
 def test_an_api_request_succeeds() -> None:
@@ -70,7 +70,7 @@ def test_the_result_of_another_request_is_ignored() -> None:
         ApiRequestSucceeded("other", 200, {}),
         ApiRequestFailed("other", "x"),
         FlowStarted("other", "f", 1, "a"),
-        FlowNodeLoaded("other", "a", SayNode(SayData("x"))),
+        FlowNodeLoaded("other", "a", VERB_NODES[Say](SayData("x"))),
     ):
         assert story.take(event) == ()
     assert story.call is before

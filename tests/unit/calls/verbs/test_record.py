@@ -7,7 +7,6 @@ from engine.calls.model.call_states import AwaitingInstructions, Playing
 from engine.calls.model.commands import ArchiveRecordings, Play, StartVoicemail, StopVoicemail
 from engine.calls.model.events import DigitPressed, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
-from engine.calls.verbs.audio_sources import BEEP
 from tests.harness.calls.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
 from tests.harness.calls.voicemails import (
     ARCHIVE,
@@ -19,6 +18,7 @@ from tests.harness.calls.voicemails import (
     voicemail_url,
 )
 from wire.media import Audio, Speech
+from wire.verbs import BEEP
 
 
 def test_prompt_and_beep_come_first() -> None:

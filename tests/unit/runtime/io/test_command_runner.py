@@ -31,9 +31,9 @@ from engine.runtime.io.flow_cache import MAX_CALLS_OF_TURN
 from tests.harness.calls.builders import CLIPS, HTTPS, outbound, say, tree
 from tests.harness.runtime.io_scene import BAD, BROKEN, GOOD, HANGING, IoScene
 from tests.harness.until import until
-from wire.flow import SayNode
+from wire.flow import VERB_NODES
 from wire.media import MediaFault, Speech
-from wire.verbs import SayData
+from wire.verbs import Say, SayData
 from wire.webhooks import GatherLeg, GatherResult
 
 FLOW = {"type": "flow", "data": {"flowId": "menu"}}
@@ -146,7 +146,7 @@ async def test_a_flow_graph_is_started_and_its_nodes_are_loaded() -> None:
     await scene.flows.put_flow("acme", "menu", json.encode(body))
     command = LoadFlowNode("r2", "menu", 1, "hi")
     assert scene.runner.cached_node(command, outbound()) is None
-    filled = FlowNodeLoaded("r2", "hi", SayNode(SayData("Ada")))
+    filled = FlowNodeLoaded("r2", "hi", VERB_NODES[Say](SayData("Ada")))
     assert await scene.run(command) == filled
     assert await scene.run(LoadFlow("r1", "menu")) == FlowStarted("r1", "menu", 1, "hi")
     assert scene.clips.prefetched == (Speech("Bye"),)
