@@ -6,8 +6,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.openapi.models import APIKey, APIKeyIn
 from fastapi.security.base import SecurityBase
+from msgspec.structs import replace
 
-from api.auth.principal import Principal, Scope, is_scope
+from api.auth.principal import OPERATIONS, Principal, Scope, is_scope
 from api.auth.service import Authenticator
 from api.auth.sessions import CSRF_HEADER, ConsoleSessions
 from api.auth.throttle import NOT_AUTHENTICATED
@@ -18,6 +19,8 @@ from api.db.database import work_of
 from api.http.msgspec_adapter import note_call
 from api.http.openapi_operation import ANY_SCOPE
 from api.http.routes import ScopedSecurity
+
+ACCOUNT_HEADER = "Switchroom-Account"
 
 
 class AuthorizationHeader(ScopedSecurity):
@@ -37,7 +40,9 @@ class AuthorizationHeader(ScopedSecurity):
         principal = await identify(request)
         await count_request(request, principal.account_id)
         note_caller(request, principal)
-        return principal
+        acting = await _acting(request, principal)
+        note_caller(request, acting)
+        return acting
 
     def requiring(
         self, scope: str, *, names_call: bool = False
@@ -90,6 +95,19 @@ async def identify(request: Request) -> Principal:
     return await authenticator.authenticate_session(
         session.key_id, session.agent_id, client_address(request)
     )
+
+
+async def _acting(request: Request, caller: Principal) -> Principal:
+    """Return the caller as the account that a request names, if the caller is an operator.
+
+    Scopes stay those of the key. Raises Forbidden, and NotFound for an unknown account.
+    """
+    named = request.headers.get(ACCOUNT_HEADER, caller.account_id)
+    if named == caller.account_id:
+        return caller
+    caller.require(OPERATIONS)
+    account = await request.state.services.accounts.get(named)
+    return replace(caller, account_id=account.id)
 
 
 async def count_request(request: Request, account_id: str) -> None:

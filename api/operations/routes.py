@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path
+from fastapi import Depends, Path, Query
 
 from api.auth.dependencies import AuthenticatedUser
-from api.http.paging import Page, paging
-from api.http.routes import Routes
+from api.http.paging import MAX_LIMIT, Page, paging
+from api.http.routes import Body, Routes
 from api.http.services import service
 from api.operations.alerts import AlertSource
 from api.operations.schemas import (
@@ -14,18 +14,27 @@ from api.operations.schemas import (
     AudioCacheList,
     DoctorResults,
     EngineList,
+    LiveCallList,
     NodeList,
     NodeView,
     ShardPage,
     StoreState,
 )
 from api.operations.service import OperationsService
+from wire.rpc import PutSlots, Slots
+from wire.views import EndedCalls, Replay
 
 routes = Routes("Operations")
 BASE = "/srmain/operations"
 Operations = Annotated[OperationsService, service("operations")]
 Alerts = Annotated[AlertSource, service("alerts")]
 NodeName = Annotated[str, Path(alias="node", max_length=256)]
+CallId = Annotated[str, Path(alias="callId", max_length=256)]
+OfAccount = Annotated[str, Query(max_length=64, description="Only calls of this account.")]
+OnNode = Annotated[
+    str, Query(alias="node", max_length=256, description="Only calls on this PBX node.")
+]
+Latest = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Number of the latest calls.")]
 ShardRows = Annotated[Page, Depends(paging(100))]
 
 
@@ -63,6 +72,68 @@ async def undrain_node(node: NodeName, user: AuthenticatedUser, operations: Oper
     """Allow new calls to a PBX node again."""
     del user
     return await operations.set_drained(node, is_drained=False)
+
+
+@routes.get(f"{BASE}/slots", id="operations.slots", scope="operations", errors=(503,))
+async def get_slots(user: AuthenticatedUser, operations: Operations) -> Slots:
+    """Show the number of slots per PBX node."""
+    del user
+    return await operations.slots()
+
+
+@routes.put(
+    f"{BASE}/slots",
+    id="operations.setSlots",
+    scope="operations",
+    errors=(409, 503),
+    example={"slots": 8},
+)
+async def put_slots(user: AuthenticatedUser, body: Body[PutSlots], operations: Operations) -> Slots:
+    """Change the number of slots per PBX node while calls are live.
+
+    Set `SWITCHROOM_SLOTS` to it before an engine is started again.
+    """
+    del user
+    return await operations.set_slots(body)
+
+
+@routes.get(f"{BASE}/calls", id="operations.calls", scope="operations", errors=(503,))
+async def list_calls(
+    user: AuthenticatedUser, operations: Operations, account: OfAccount = "", node: OnNode = ""
+) -> LiveCallList:
+    """List the live calls of all accounts, oldest first.
+
+    It needs the scope `calls`, too.
+    """
+    user.require("calls")
+    return await operations.calls(account, node)
+
+
+@routes.get(f"{BASE}/calls/ended", id="operations.endedCalls", scope="operations", errors=(503,))
+async def list_ended_calls(
+    user: AuthenticatedUser, operations: Operations, limit: Latest = 100
+) -> EndedCalls:
+    """List the ids of the latest ended calls of all accounts, latest first.
+
+    It needs the scope `calls`, too.
+    """
+    user.require("calls")
+    return await operations.ended_calls(limit)
+
+
+@routes.get(
+    f"{BASE}/calls/{{callId}}/replay",
+    id="operations.replay",
+    scope="operations",
+    errors=(404, 409, 503),
+)
+async def replay_call(call_id: CallId, user: AuthenticatedUser, operations: Operations) -> Replay:
+    """Compare a call of any account with what the engine would do now.
+
+    It needs the scope `calls`, too.
+    """
+    user.require("calls")
+    return await operations.replay(call_id)
 
 
 @routes.get(f"{BASE}/engines", id="operations.engines", scope="operations", errors=(503,))

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from wire.cluster import CheckLevel
+from wire.views import CallView
 
 
 class NodeView(Struct, frozen=True, rename="camel"):
@@ -33,6 +34,13 @@ class NodeList(Struct, frozen=True):
     """All PBX nodes, by name."""
 
     data: tuple[NodeView, ...]
+    total: int
+
+
+class LiveCallList(Struct, frozen=True):
+    """Live calls, oldest first."""
+
+    data: tuple[CallView, ...]
     total: int
 
 

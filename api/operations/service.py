@@ -1,4 +1,4 @@
-"""What operators see of the installation, from any engine; no account's data is in it."""
+"""What operators see of the installation, from any engine; only its calls are accounts' data."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from api.common.projection import project
 from api.common.timestamps import format_ms
-from api.engine_client import EngineClient, id_in_path
+from api.engine_client import EngineClient, call_path, id_in_path
 from api.http.paging import Page
 from api.operations.engine_views import EngineViews
 from api.operations.schemas import (
@@ -17,6 +17,7 @@ from api.operations.schemas import (
     DoctorResults,
     EngineList,
     EngineView,
+    LiveCallList,
     NodeList,
     NodeView,
     ShardPage,
@@ -26,6 +27,7 @@ from api.operations.schemas import (
 )
 from wire import cluster, rpc
 from wire.shard import parse_shard
+from wire.views import Calls, EndedCalls, Replay
 
 
 class OperationsService(Struct, frozen=True):
@@ -41,6 +43,28 @@ class OperationsService(Struct, frozen=True):
         """Stop or allow new calls to a node; raises NotFound."""
         path = f"/nodes/{id_in_path(node)}/{'drain' if is_drained else 'undrain'}"
         return project(NodeView, await self.engine.request(rpc.NodeView, "POST", path))
+
+    async def slots(self) -> rpc.Slots:
+        return await self.engine.request(rpc.Slots, "GET", "/slots")
+
+    async def set_slots(self, body: rpc.PutSlots) -> rpc.Slots:
+        return await self.engine.request(rpc.Slots, "PUT", "/slots", body)
+
+    async def calls(self, account: str, node: str) -> LiveCallList:
+        """List the live calls, of one account or on one node if they are named."""
+        query = {"account": account} if account else {}
+        found = await self.engine.request(Calls, "GET", "/calls", query=query)
+        shown = (each for each in found.calls if node in {"", each.node})
+        rows = tuple(sorted(shown, key=lambda each: (each.created_ms, each.call_id)))
+        return LiveCallList(rows, len(rows))
+
+    async def ended_calls(self, limit: int) -> EndedCalls:
+        query = {"limit": str(limit)}
+        return await self.engine.request(EndedCalls, "GET", "/calls/ended", query=query)
+
+    async def replay(self, call_id: str) -> Replay:
+        """Compare a call with what this version does, also the events that it published."""
+        return await self.engine.request(Replay, "GET", call_path(call_id, "/replay"))
 
     async def engines(self) -> EngineList:
         found = await self.views.get()

@@ -8,7 +8,8 @@ from tests.harness.rpc.scene import CALL
 from wire.cluster import DoctorFinding
 
 BASE = "/srmain/operations"
-READS = ("nodes", "engines", "shards", "store", "media", "alerts", "doctor")
+READS = ("nodes", "slots", "engines", "shards", "store", "media", "alerts", "doctor")
+OF_CALLS = ("calls", "calls/ended", "calls/0-pbx1-a/replay")
 NODE = f"{BASE}/nodes/pbx1"
 
 
@@ -124,7 +125,7 @@ async def test_customers_and_agents_are_refused(kept: Rest) -> None:
         "agent": await kept.token_of("1001"),
         "agent's key": await key(kept, ["operations", "calls"], agent="1001"),
     }
-    paths = [("GET", f"{BASE}/{each}") for each in READS]
+    paths = [("GET", f"{BASE}/{each}") for each in (*READS, *OF_CALLS)]
     paths += [("POST", f"{NODE}/drain"), ("POST", f"{NODE}/undrain")]
     for who, token in keys.items():
         for method, path in paths:
