@@ -9,10 +9,9 @@ from msgspec.json import schema_components
 from msgspec.structs import fields
 
 from wire.answer_detection import Confirm
-from wire.decoding.patterns import END
 from wire.events.call_events import VERSION, CallEvent
 from wire.flow import FlowDocument, Node, RequestData
-from wire.openapi.document import described
+from wire.openapi.document import described, portable
 from wire.request import ApiRequest
 from wire.verbs import Action
 
@@ -99,20 +98,3 @@ DOCUMENTS = {
     "flow.json": flow_schema,
     "request.json": request_schema,
 }
-
-
-def portable(schema: Any) -> Any:
-    """Return a document with portable patterns."""
-    match schema:
-        case dict():
-            return {name: _portable_field(name, each) for name, each in schema.items()}
-        case list():
-            return [portable(each) for each in schema]
-        case _:
-            return schema
-
-
-def _portable_field(name: str, value: Any) -> Any:
-    if name == "pattern" and isinstance(value, str) and value.endswith(END):
-        return value.removesuffix(END) + "$"
-    return portable(value)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import metadata
 from typing import Any, NamedTuple
 
+from wire.decoding.patterns import END
 from wire.openapi.enums import name_enums
 from wire.openapi.examples import example_of
 from wire.openapi.texts.calls import CALLS
@@ -12,7 +13,6 @@ from wire.openapi.texts.documents import DOCUMENTS
 from wire.openapi.texts.names import NAMES
 from wire.openapi.texts.operations import OPERATIONS
 from wire.openapi.texts.records import RECORDS
-from wire.schemas import portable
 
 TEXTS: Mapping[str, str] = {**CALLS, **RECORDS, **DOCUMENTS, **CONTACTS, **OPERATIONS, **NAMES}
 
@@ -102,3 +102,25 @@ def _bodies(operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     parts = [operation.get("requestBody", {})]
     parts += [each for status, each in operation["responses"].items() if status.startswith("2")]
     yield from (content for each in parts for content in each.get("content", {}).values())
+
+
+def portable(schema: Any) -> Any:
+    r"""Return a document with patterns as they are published.
+
+    Inside, a pattern ends in `$(?!\n)`, because Python's `$` accepts a trailing line feed. The `$`
+    of JSON Schema (ECMA 262), RE2 and Rust does not, and RE2 knows no lookahead: without the
+    lookahead the pattern means the same there.
+    """
+    match schema:
+        case dict():
+            return {name: _portable_field(name, each) for name, each in schema.items()}
+        case list():
+            return [portable(each) for each in schema]
+        case _:
+            return schema
+
+
+def _portable_field(name: str, value: Any) -> Any:
+    if name == "pattern" and isinstance(value, str) and value.endswith(END):
+        return value.removesuffix(END) + "$"
+    return portable(value)

@@ -14,7 +14,7 @@ from tests.harness.api.serving import serve_rest
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
 from wire.decoding.patterns import PATTERNS
-from wire.schemas import portable
+from wire.openapi.document import portable
 
 WITHOUT_BODY = {"get", "delete"}
 # Operations document their 503s; no operation documents a 500.
