@@ -3,12 +3,10 @@
 from yarl import URL
 
 from base.settings import ProgramSettings
-from engine.settings.calls import DialSettings, LimitSettings
-from engine.settings.media import MediaSettings
+from engine.settings.calls import DialSettings, LimitSettings, MediaSettings, WebhookSettings
 from engine.settings.nodes import NodeSettings, NodesSettings
 from engine.settings.rpc import RpcSettings
 from engine.settings.store import StoreSettings
-from engine.settings.webhooks import WebhookSettings
 
 
 class Settings(

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from engine.calls.model.commands import Hangup
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
-from engine.store.call_text import encode_parts
-from engine.store.compressed_call import DICTIONARIES
+from engine.store.compressed_call import DICTIONARIES, encode_parts
 from tests.harness.recorded_call import RecordedCall, record_call
 from tests.harness.sim.store import done
 from tests.sim.engine_run import SHARD, PartOverrides

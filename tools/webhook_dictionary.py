@@ -9,7 +9,7 @@ import sys
 
 import msgspec
 
-from engine.webhooks.log.codec import DICTIONARIES
+from engine.webhooks.log.logged_attempt import DICTIONARIES
 
 RESPONSES = (
     (

@@ -5,8 +5,7 @@ import io
 from collections.abc import Mapping
 
 from cli.doctor.result import Finding, failure, ok
-from engine.recordings.archive import open_archive
-from engine.recordings.errors import ArchiveError
+from engine.recordings import ArchiveError, open_archive
 
 TEST_FILE = "switchroom-doctor"  # remains: an archive may not allow deletion
 TIMEOUT_S = 15.0

@@ -23,13 +23,15 @@ from engine.ami.contacts import (
     read_listed_contact,
 )
 from engine.ami.events import (
+    DtmfListener,
+    HealthListener,
+    PhoneListener,
     changed_endpoint,
     is_phone_login,
     take_dtmf,
     take_failed_login,
     take_rtcp,
 )
-from engine.ami.listeners import DtmfListener, HealthListener, PhoneListener
 from engine.ami.messages import Message
 from engine.ami.session import AmiError, AmiSession, open_session
 

@@ -15,20 +15,17 @@ from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.callback_tester import CallbackTester
-from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.concurrency_limit import ConcurrencyLimit
-from engine.callbacks.delivery_attempt import DeliveryAttempt
+from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.shard_delivery_queues import ShardQueues
-from engine.callbacks.transport import Transport
-from engine.callbacks.transports.custom_http_request import ApiRequestTransport
-from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.shard_queues import ShardQueues
+from engine.callbacks.target_queue import CircuitBreaker
+from engine.callbacks.transport import Transport, UninstalledTransport
+from engine.callbacks.transports.http import ApiRequestTransport, HttpTransport
 from engine.callbacks.transports.listener import ListenerTransport
-from engine.callbacks.transports.uninstalled import UninstalledTransport
 from engine.config import Settings
-from engine.listeners.registry import ListenerRegistry
+from engine.listeners import ListenerRegistry
 from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.store.store import Store
 from engine.webhooks.http_client import ListenerLookup

@@ -14,8 +14,7 @@ from engine.ami.client import open_ami
 from engine.ari.client import AriClient, open_ari
 from engine.ari.config import PbxAddress
 from engine.config import Settings
-from engine.recordings.archive import Archive, open_archive
-from engine.recordings.archiver import RecordingArchiver
+from engine.recordings import Archive, RecordingArchiver, open_archive
 from engine.rpc.access import RpcAccess, RpcClient
 from engine.runtime.recording.recorder import Recorder
 from engine.settings.nodes import NodeSettings

@@ -26,12 +26,11 @@ from engine.rpc.handlers.cluster.report import ClusterPlace
 from engine.rpc.peers.client import open_peer_client
 from engine.rpc.peers.node_knowledge import NodeKnowledge
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.account_calls import AccountCalls
 from engine.runtime.agents.agent_presence import AgentPresence
-from engine.runtime.base.clock import Clock, LoopClock
-from engine.runtime.base.clock_step_correction import ClockStepCorrection
+from engine.runtime.base.clock import Clock, ClockStepCorrection, LoopClock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
+from engine.runtime.call_service import AccountCalls
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
@@ -41,7 +40,7 @@ from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.ownership.ended_calls import EndedCallCompressor
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
-from engine.runtime.pbx.trunks import trunk_templates
+from engine.runtime.pbx.endpoint_templates import trunk_templates
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.policy.stopped_accounts import StoppedAccounts
 from engine.store.errors import StoreDown

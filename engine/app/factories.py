@@ -19,19 +19,16 @@ from engine.app.account_networks import (
     open_sessions,
 )
 from engine.config import Settings
-from engine.listeners.registry import ListenerRegistry
+from engine.listeners import ListenerRegistry
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
 from engine.media.open import open_clip_cache
-from engine.media.tts.espeak import find_espeak
-from engine.media.tts.hibari import Hibari
-from engine.media.tts.provider import TtsProvider
+from engine.media.tts import Hibari, TtsProvider, find_espeak
 from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound_routes import DefaultTargetLookup, no_default_target
 from engine.runtime.admission.node_selection import NodeSelection
-from engine.runtime.agents.agent_template import AgentTemplate
-from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.directory import AgentTemplate, Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
@@ -45,7 +42,7 @@ from engine.runtime.io.instrumentation import (
     MeteredApiRequests,
     TracedActionClient,
 )
-from engine.runtime.pbx.trunks import trunk_templates
+from engine.runtime.pbx.endpoint_templates import trunk_templates
 from engine.runtime.policy.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_limits import LegLimits

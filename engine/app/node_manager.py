@@ -14,28 +14,27 @@ from msgspec import Struct
 from yarl import URL
 
 from base.tasks import wait_for_event
-from engine.ami.listeners import DtmfListener, HealthListener, PhoneListener
+from engine.ami.events import DtmfListener, HealthListener, PhoneListener
 from engine.ami.monitor import AmiMonitor
 from engine.app import connections
-from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.app.shard_factory import NodeShardFactory
 from engine.app.stream_gateways import NodeGateways, StreamDependencies, open_gateways
 from engine.ari.client import AriClient
 from engine.config import Settings
-from engine.recordings.archive import Archive
+from engine.recordings import Archive
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.phone_addresses import PhoneAddresses
 from engine.runtime.agents.phone_credentials import CredentialStore
+from engine.runtime.agents.phone_logins import PhoneReports
 from engine.runtime.agents.phone_provisioning import PhoneProvisioning
-from engine.runtime.agents.phone_reports import PhoneReports
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.node_duties import NodeDuties
+from engine.runtime.cluster.node_duties import NodeDuties, NodeUpkeep, Work
 from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
-from engine.runtime.pbx.trunks import trunk_name
+from engine.runtime.pbx.endpoint_templates import trunk_name
 from engine.runtime.pbx_nodes.node import Node, PeerDigits, no_peer_digits
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.reaper import Reaper

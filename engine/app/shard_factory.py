@@ -22,17 +22,15 @@ from engine.runtime.base.interfaces import DialPolicy, IoRunner, Pbx
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.shard_map import ShardMap
-from engine.runtime.pbx.endpoint_templates import EndpointTemplates
-from engine.runtime.pbx.trunks import trunk_templates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates, trunk_templates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
-from engine.runtime.pbx_nodes.dialplan_slots import DialplanSlots
 from engine.runtime.pbx_nodes.node import (
     NO_STREAM_REPORTS,
     Node,
     PeerDigits,
     no_peer_digits,
 )
-from engine.runtime.pbx_nodes.slot_listener import SlotListener
+from engine.runtime.pbx_nodes.slots import DialplanSlots, SlotListener
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard

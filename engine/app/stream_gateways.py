@@ -12,18 +12,17 @@ from msgspec import Struct
 from yarl import URL
 
 from engine.app.account_networks import address_guards
-from engine.app.node_upkeep import Work
 from engine.ari.client import AriClient
 from engine.config import Settings
+from engine.runtime.cluster.node_duties import Work
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.streams.channels import StreamChannels
+from engine.runtime.streams.gateway_client import GatewayClient
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.node_streams import NodeStreams, RecognizersOf
-from engine.runtime.streams.report_feed import ReportFeed
-from engine.runtime.streams.report_listener import GatewayListener
+from engine.runtime.streams.report_feed import GatewayListener, ReportFeed
 from engine.runtime.streams.setup import BotNetworks, SetupFactory
 from engine.settings.nodes import NodeSettings
-from engine.streams.client import GatewayClient
 from engine.webhooks.signatures import SignerLookup
 from wire.tree import Limits
 

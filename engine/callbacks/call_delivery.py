@@ -6,9 +6,8 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
 from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
-from engine.callbacks.shard_delivery_queues import ShardQueues
+from engine.callbacks.shard_queues import MAX_BUFFERED_EVENTS, CallQueue, ShardQueues
 from engine.callbacks.target_queue import RateLimit, TargetQueue
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp, Outbox, Settlement

@@ -5,10 +5,9 @@ from collections.abc import Callable
 
 from base.tasks import BackgroundTasks
 from engine.callbacks.call_delivery import CallDelivery
-from engine.callbacks.call_queue import CallQueue
-from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.concurrency_limit import ConcurrencyLimit
-from engine.callbacks.target_queue import INITIAL_RATE_LIMIT, TargetQueue
+from engine.callbacks.shard_queues import CallQueue
+from engine.callbacks.target_queue import INITIAL_RATE_LIMIT, CircuitBreaker, TargetQueue
 
 IDLE_TIMEOUT_S = 120.0
 

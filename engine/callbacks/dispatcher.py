@@ -9,11 +9,10 @@ import asyncio
 import structlog
 
 from base.tasks import BackgroundTasks, wait_for_event
-from engine.callbacks.call_queue import CallQueue
+from engine.callbacks.delivery_attempt import RetrySchedule
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
-from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.settlement_writer import SettlementWriter
-from engine.callbacks.shard_delivery_queues import ShardQueues
+from engine.callbacks.shard_queues import CallQueue, ShardQueues
 from engine.observe.metrics import Metrics
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown

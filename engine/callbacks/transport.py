@@ -77,3 +77,10 @@ class Transport(Protocol):
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
         """Try once; raises only when cancelled."""
+
+
+class UninstalledTransport:
+    """Events are retried, so an engine that has the packages still delivers them."""
+
+    async def deliver(self, _target: DeliveryTarget, _event: SignedEvent) -> Outcome:
+        return Failed("not_installed")

@@ -27,8 +27,8 @@ from engine.media.clip import (
 from engine.media.clip_cache import ClipMakerPort
 from engine.media.download import download
 from engine.media.files import ClipFiles
-from engine.media.tts.provider import TtsProvider, rank_providers, synthesize
-from engine.media.worker.pool import WorkerPool
+from engine.media.tts import TtsProvider, rank_providers, synthesize
+from engine.media.worker.process import WorkerPool
 from engine.media.worker.protocol import Transcode
 from engine.media.worker.sniff import Container
 from engine.observe.metrics import Metrics

@@ -15,7 +15,7 @@ from engine.media.clip_cache import ClipCache
 from engine.media.clip_maker import ClipMaker, MeteredClipMaker, SessionLookup
 from engine.media.files import ClipFiles
 from engine.media.index import ClipIndex, IndexEntry, SavedIndex, load_index, save_index
-from engine.media.tts.provider import TtsProvider
+from engine.media.tts import TtsProvider
 from engine.observe.metrics import Metrics
 from wire.media import Speech
 

@@ -1,14 +1,27 @@
-"""Telemetry of one engine: metrics always, traces if an OTLP endpoint is configured."""
+"""Telemetry of one engine: metrics always, spans of calls if an OTLP endpoint is configured."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
-from base.tracing import open_traces
+from base.tracing import RequestTraces, Span, open_traces
 from engine.observe.metrics import Metrics
-from engine.observe.traces import Traces
+
+
+class Traces(RequestTraces, Protocol):
+    """Creates spans; an engine without tracing has no instance."""
+
+    def link_call(self, call_id: str) -> None:
+        """Make the current request the parent of a call's later spans."""
+
+    def start_client_span(self, name: str, call_id: str) -> Span:
+        """Start the span of an outgoing request of a call."""
+
+    def client_span(self, name: str, call_id: str) -> AbstractContextManager[Span]:
+        """Open such a span as the current one, which `headers` names."""
+
 
 if TYPE_CHECKING:
     from engine.observe.otel import OtelTraces

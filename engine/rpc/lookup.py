@@ -12,7 +12,7 @@ from engine.calls.sessions.preconditions import Rejection
 from engine.rpc.problems import NotFound
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
-from engine.runtime.shard.errors import RequestRejected
+from engine.runtime.shard.control_requests import RequestRejected
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import NAME, PATTERNS, SHARD
 from wire.shard import ShardId, parse_shard

@@ -14,8 +14,8 @@ import aiohttp
 from aiohttp import hdrs, web
 
 from base.tasks import first_found
+from engine.media.clip import MAX_JOINED, served_clip
 from engine.media.clip_cache import ClipCache
-from engine.media.served_clip import MAX_JOINED, served_clip
 from engine.rpc.peers.client import is_forwarded
 from engine.rpc.peers.remote_clips import RemoteClips
 

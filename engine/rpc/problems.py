@@ -6,8 +6,8 @@ import structlog
 from aiohttp import web
 from msgspec.json import encode
 
-from engine.runtime.admission.no_capacity import NoCapacity
-from engine.runtime.shard.errors import RequestRejected
+from engine.runtime.admission.node_selection import NoCapacity
+from engine.runtime.shard.control_requests import RequestRejected
 from engine.store.errors import StoreDown
 from wire.decoding.errors import BadInput, InputErrors
 from wire.error_codes.catalogue import code_of_status

@@ -14,7 +14,7 @@ from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.callback_tester import CallbackTester
 from engine.media.clip_cache import ClipCache
 from engine.observe.telemetry import Telemetry
-from engine.recordings.archive import Archive
+from engine.recordings import Archive
 from engine.rpc import operations, schemas
 from engine.rpc.access import RpcAccess, authentication
 from engine.rpc.error_pages import error_page_routes

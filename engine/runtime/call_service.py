@@ -1,8 +1,10 @@
 """The calls of one engine: starts them, finds them, and passes requests to them."""
 
+import asyncio
 from collections.abc import Iterator
 
 import msgspec
+import structlog
 
 from base.tasks import wait_for_event
 from engine.calls.model.call import Call
@@ -17,19 +19,17 @@ from engine.runtime.admission.inbound_routes import (
     InboundRoutes,
     no_default_target,
 )
-from engine.runtime.admission.no_capacity import NoCapacity
-from engine.runtime.admission.node_selection import NodeSelection
+from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator
-from engine.runtime.agents.phone_reports import PhoneReports
+from engine.runtime.agents.phone_logins import PhoneReports
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
 from engine.runtime.policy.capacity_limits import ClusterLoad
-from engine.runtime.shard.errors import NotOwner, RequestRejected
+from engine.runtime.shard.control_requests import NotOwner, RequestRejected, awaiting_commit
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.shard.request_ack import awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire.call_id_format import shard_of
 from wire.rpc import Originate
@@ -216,3 +216,27 @@ class CallService:
             after = live_call.call  # later requests may not be stored yet
             await ack.wait(f"call {after.id} took it, and it is not stored yet")
         return after
+
+
+log = structlog.get_logger()
+
+
+class AccountCalls:
+    """The live calls of this engine, by account; a call is hung up once."""
+
+    def __init__(self, service: CallService) -> None:
+        self._service = service
+        self._hung_up: set[str] = set()
+
+    async def hang_up(self, accounts: frozenset[str]) -> None:
+        """Hang up all calls of accounts; what fails now is repeated with the next request."""
+        live = {call.id for call in self._service.calls() if call.account in accounts}
+        self._hung_up &= live
+        ids = sorted(live - self._hung_up)
+        hangups = (self._service.hang_up(each, "system") for each in ids)
+        results = await asyncio.gather(*hangups, return_exceptions=True)
+        for call_id, result in zip(ids, results, strict=True):
+            if isinstance(result, BaseException):
+                log.warning("call of a stopped account not hung up", call_id=call_id)
+            else:
+                self._hung_up.add(call_id)

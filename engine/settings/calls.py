@@ -1,10 +1,13 @@
-"""Settings of calls: what they may reach, limits, and the log."""
+"""Settings of calls: what they may reach, limits, the log, audio and webhooks."""
 
+import os
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, HttpUrl, StringConstraints
 
 from base.limit import Limit
+from base.settings import Key
 from wire.flow import MAX_CALL_S
 
 AllowedParty = Annotated[
@@ -121,4 +124,124 @@ class LimitSettings(BaseModel):
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest level of messages in the log."
+    )
+
+
+RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
+
+
+def _default_workers() -> int:
+    return max(2, min(8, os.cpu_count() or 1))  # two at least: no account may use all of them
+
+
+class MediaSettings(BaseModel):
+    """Audio and recordings."""
+
+    media_dir: Path = Field(
+        Path("/var/lib/switchroom/media"), description="Folder of the engine's cache of audio."
+    )
+    media_url: HttpUrl | None = Field(
+        None,
+        description=(
+            "Where PBX nodes fetch audio: one URL for all engines, such as"
+            " `http://audio.internal:8070`, whose name has the addresses of all engines, or a load"
+            " balancer before them. A PBX caches a prompt by its URL, so that with one URL it keeps"
+            " one copy, which stays when another engine takes over. Any engine has the audio of the"
+            " others. Default: `SWITCHROOM_RPC_URL`."
+        ),
+    )
+    media_workers: int = Field(
+        default_factory=_default_workers,
+        ge=2,
+        le=64,
+        description=(
+            "Processes that speak texts, and as many that transcode small and large audio files:"
+            " the number of CPUs, 2 to 8, by default. One account uses all but one of them at most,"
+            " and what calls wait for goes before what is prefetched. Each needs about 200 MB for"
+            " speech."
+        ),
+    )
+    media_allow: tuple[str, ...] = Field(
+        (), description="JSON list of private networks that audio may be fetched from."
+    )
+    recordings_url: RecordingsUrl = Field(
+        "file:///var/lib/switchroom/recordings",
+        description="Where recordings are stored: `file:///…` or `s3://bucket/prefix`.",
+    )
+    recordings_s3: dict[str, str] = Field(
+        {},
+        description=(
+            'JSON for S3: `{"endpoint": …, "region": …, "access_key_id": …, "secret_access_key":'
+            " …}`."
+        ),
+    )
+    recordings_public_url: str = Field(
+        "", description="Base of the URLs of recordings that customers get, if it differs."
+    )
+    recordings_s: float = Field(
+        30, gt=0, description="Seconds between searches for recordings left on a node."
+    )
+
+
+class WebhookSettings(BaseModel):
+    """Requests to customers' servers."""
+
+    signing_key: Key | None = Field(
+        None,
+        description=(
+            "The secrets that sign accounts' webhooks are derived from this key (32 characters at"
+            " least, the same in all engines; never given to customers). Without it they are"
+            " random, and lost if Redis loses its data."
+        ),
+    )
+    webhook_allow: tuple[str, ...] = Field(
+        (),
+        description=(
+            "JSON list of private networks in which webhooks, callbacks and API requests may be."
+        ),
+    )
+    private_networks_account: str = Field(
+        "",
+        description=(
+            "The only account whose webhooks, callbacks, API requests and audio may be in the"
+            " private networks of `SWITCHROOM_WEBHOOK_ALLOW` and `SWITCHROOM_MEDIA_ALLOW`; by"
+            " default all accounts."
+        ),
+    )
+    outbound_deny: tuple[str, ...] = Field(
+        (),
+        description=(
+            "JSON list of public networks, such as your own, that targets, webhooks and audio may"
+            " not be in."
+        ),
+    )
+    allow_insecure_webhooks: bool = Field(
+        False, description="Also plain http, to this machine only; for development."
+    )
+    callback_retries_s: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+        (0, 5, 300, 1_800, 7_200, 18_000),
+        min_length=1,
+        description="JSON list of seconds before each attempt to deliver a callback.",
+    )
+    callback_circuit_s: float = Field(
+        30, gt=0, description="Seconds for which the circuit of a failing target stays open."
+    )
+    callback_max_in_flight: Annotated[int, Limit("process", "wait")] = Field(
+        1_000,
+        ge=2,
+        description=(
+            "Most callbacks that an engine sends at once, over all targets; each takes a socket."
+            " The targets of one account have a quarter of them."
+        ),
+    )
+    webhook_log_s: int = Field(
+        86_400,
+        ge=0,
+        description=(
+            "Seconds for which requests to customers' servers stay in the"
+            " [webhook log](webhook-log.md), 0 for no log."
+        ),
+    )
+    webhook_log_attempts: Annotated[int, Limit("account", "the oldest are deleted")] = Field(
+        10_000, ge=100, description="Most requests of an account in the webhook log, about."
     )

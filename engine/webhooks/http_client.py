@@ -21,8 +21,7 @@ from engine.webhooks.log.exchange import (
     Subject,
     exchange,
 )
-from engine.webhooks.response import HttpResponse
-from engine.webhooks.retry import retry_delay_s
+from engine.webhooks.response import HttpResponse, retry_delay_s
 
 Result = TypeVar("Result")
 # Reads a response into the buffer, also what is then found to be invalid: the log has it.

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from engine.ari.request import Reply
 from engine.runtime.agents.account_agents import Caller
-from engine.runtime.agents.agent_template import AgentTemplate
-from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.directory import AgentTemplate, Directory
 from engine.runtime.base.interfaces import AgentPhone
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from tests.harness.calls.builders import CHANNEL, ID, MAIN

@@ -13,7 +13,7 @@ from base.lookups import Lookups, look_up
 from engine.callbacks.transport import Failed, SignedEvent
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.media.clip import MediaError, MediaLimits
-from engine.media.worker.pool import WorkerPool
+from engine.media.worker.process import WorkerPool
 from engine.media.worker.protocol import Transcode
 from tests.harness.executors import InlineExecutor
 from tests.harness.media.scene import media_scene

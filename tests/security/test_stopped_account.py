@@ -11,11 +11,10 @@ from msgspec.structs import replace
 from api.jobs.housekeeping import background
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
-from engine.callbacks.call_queue import CallQueue
-from engine.callbacks.delivery_attempt import DeliveryAttempt
-from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
+from engine.callbacks.shard_queues import CallQueue
 from engine.observe.metrics import Metrics
-from engine.runtime.account_calls import AccountCalls
+from engine.runtime.call_service import AccountCalls
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.stopped_accounts import StoppedAccounts

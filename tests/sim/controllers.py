@@ -9,9 +9,9 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.requests import ControlRequest
-from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.call_service import CallService
-from engine.runtime.shard.errors import NotOwner, RequestRejected
+from engine.runtime.shard.control_requests import NotOwner, RequestRejected
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock

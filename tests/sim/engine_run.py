@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from engine.ami.listeners import DtmfListener
+from engine.ami.events import DtmfListener
 from engine.calls.model.call import Call
 from engine.calls.step import step
 from engine.observe.metrics import Metrics
@@ -27,10 +27,9 @@ from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.refers import no_extensions
-from engine.runtime.pbx_nodes.slot_listener import SlotListener
+from engine.runtime.pbx_nodes.slots import SlotListener
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
-from engine.runtime.recording.mixmonitor import Ami
-from engine.runtime.recording.recorder import Recorder, RecordingArchiver
+from engine.runtime.recording.recorder import Ami, Recorder, RecordingArchiver
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import Core

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.ari.generated.events import Event as AriEvent
 from engine.calls.step import step
-from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.shard.step_runner import MAX_LOG_LINES, Core
 from engine.store.errors import StoreDown

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from engine.store.redis.keys import shard_key
+from engine.store.redis.script_connection import shard_key
 from wire.shard import ShardId
 
 

@@ -47,7 +47,7 @@ PACKAGES: Mapping[str, Package] = {
         ("engine/callbacks",), 0.85, 100, ("tests/unit/callbacks", "tests/contract/callbacks")
     ),
     "streams": Package(
-        ("streams", "engine/streams"),
+        ("streams",),
         0.85,
         100,
         ("tests/unit/streams", "tests/contract/streams"),

@@ -1,22 +1,27 @@
-"""Delivers events over HTTPS: one POST, 2xx is success; redirects are not followed."""
+"""Delivers events over HTTPS, or by the account's own stored API request.
+
+One POST, 2xx is success; redirects are not followed.
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from time import perf_counter
+from typing import Any, Protocol
 
 import aiohttp
+import msgspec
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
+from msgspec import Struct
 
 from base.http_client import exact_url
 from base.lookups import connecting_for
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
-from engine.webhooks.errors import classify_error
+from engine.webhooks.errors import WebhookFailed, classify_error
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
-from engine.webhooks.response import HttpResponse, read_error_body
-from engine.webhooks.retry import parse_retry_after
-from wire.callbacks.targets import DeliveryTarget, HttpsTarget
+from engine.webhooks.response import HttpResponse, parse_retry_after, read_error_body
+from wire.callbacks.targets import ApiRequestTarget, DeliveryTarget, HttpsTarget
 
 CONTENT_TYPE = "application/json"
 CONNECT_TIMEOUT_S = 5.0
@@ -99,3 +104,34 @@ async def _drain_body(response: ClientResponse, received: bytearray) -> None:
     """
     with suppress(aiohttp.ClientError, TimeoutError):
         received += await response.content.read(MAX_DRAINED_BYTES)
+
+
+GONE_REASON = "status_410"
+
+
+class ApiRequestSender(Protocol):
+    """Sends accounts' stored API requests."""
+
+    async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
+        """Deliver an event by a request; raises WebhookFailed."""
+
+
+class ApiRequestTransport(Struct, frozen=True):
+    """Sends API requests; the event's id is the idempotency key.
+
+    The request is signed as it is sent, since its body is not the event's.
+    """
+
+    sender: ApiRequestSender
+    clock: Callable[[], float] = time.time
+
+    async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        assert isinstance(target, ApiRequestTarget)  # noqa: S101 - narrows for mypy
+        fields = msgspec.json.decode(event.body, type=dict[str, Any])
+        try:
+            await self.sender.deliver(event.account, target.id, fields, event.id)
+        except WebhookFailed as error:
+            if error.reason == GONE_REASON:
+                return Gone()
+            return Failed(error.reason, parse_retry_after(error.retry_after, self.clock()))
+        return Delivered()

@@ -17,8 +17,7 @@ from engine.callbacks.transport import (
     reason_of,
 )
 from engine.callbacks.transports.http import CONTENT_TYPE, RESPONSE_TIMEOUT_S, outcome_of
-from engine.listeners.exchange import LOST, ListenerExchange
-from engine.listeners.registry import ListenerRegistry
+from engine.listeners import LOST, ListenerExchange, ListenerRegistry
 from engine.webhooks.errors import AttemptFailed
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget

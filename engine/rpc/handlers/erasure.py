@@ -22,7 +22,7 @@ from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
 from engine.store.stream import START
 from engine.store.webhook_log import StoredAttempt
-from engine.webhooks.log.codec import decompress
+from engine.webhooks.log.logged_attempt import decompress
 from wire.erasure import EraseNumber, ErasePrompts, ErasureResult, NumberMatcher
 from wire.shard import ShardId
 

@@ -9,7 +9,7 @@ from aiohttp import web
 from msgspec import Meta, Struct, field
 
 from base.limit import Limit
-from engine.listeners.registry import allows_listeners
+from engine.listeners import allows_listeners
 from engine.rpc.account_queue import AccountQueue
 from engine.rpc.json_body import read_query
 from engine.rpc.lookup import name_in

@@ -5,9 +5,7 @@ import re
 from aiohttp import web
 from msgspec import Struct
 
-from engine.recordings.archive import Archive
-from engine.recordings.byte_ranges import Unsatisfiable, byte_range
-from engine.recordings.errors import ArchiveError
+from engine.recordings import Archive, ArchiveError, Unsatisfiable, byte_range
 from engine.rpc.problems import NotFound, Unavailable, problem_response
 from wire.error_codes.problems import coded_problem
 

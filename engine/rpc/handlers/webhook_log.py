@@ -19,8 +19,7 @@ from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.store.stream import entry_order
 from engine.store.webhook_log import NEWEST, StoredAttempt, WebhookLogStore
 from engine.webhooks.errors import WebhookFailed
-from engine.webhooks.log.codec import decompress
-from engine.webhooks.log.logged_attempt import LoggedAttempt
+from engine.webhooks.log.logged_attempt import LoggedAttempt, decompress
 from engine.webhooks.log.refill import NotRepeatable
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import ENTRY_ID, PATTERNS

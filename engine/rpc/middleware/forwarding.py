@@ -20,8 +20,8 @@ from engine.rpc.peers.client import (
     is_forwarded,
 )
 from engine.rpc.problems import PROBLEM_TYPE, Handler, problem_response
-from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
-from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
+from engine.runtime.admission.node_selection import ENGINE_CODES, NODE_CODES
+from engine.runtime.shard.control_requests import LighterLoadElsewhere, NotOwner
 from wire.decoding.messages import decode_message
 from wire.error_codes.problems import coded_problem
 from wire.rpc import Problem

@@ -3,7 +3,7 @@
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from engine.observe.traces import Traces
+from engine.observe.telemetry import Traces
 from engine.rpc.middleware.timing import STREAM, operation_of
 from engine.rpc.problems import Handler
 

@@ -15,7 +15,7 @@ from aiohttp import web
 from yarl import URL
 
 from engine.rpc.peers.client import RETRY_DELAY_S, PeerClient, is_forwarded
-from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from wire.decoding.messages import decode_message
 
 T = TypeVar("T")

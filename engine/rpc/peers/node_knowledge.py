@@ -13,7 +13,7 @@ from yarl import URL
 
 from engine.calls.model.events import DigitPressed
 from engine.rpc.peers.client import PeerClient
-from engine.runtime.agents.phone_reports import PhoneReports
+from engine.runtime.agents.phone_logins import PhoneReports
 from engine.runtime.io.digit_sealer import DigitSealer, UnreadableDigits
 from wire import rpc
 from wire.decoding.messages import decode_message

@@ -23,7 +23,7 @@ from engine.rpc.account_queue import AccountQueue
 from engine.rpc.views.calls import call_view, state_of, tagged_fields
 from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
 from engine.store.webhook_log import StoredAttempt
-from engine.webhooks.log.codec import decompress
+from engine.webhooks.log.logged_attempt import decompress
 from wire.base import tag_of
 from wire.events.call_events import Kind
 from wire.verbs import Verb

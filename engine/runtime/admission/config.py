@@ -1,5 +1,7 @@
 """Admission settings, which hold for every call of this engine, and what they give a new call."""
 
+import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -57,3 +59,13 @@ class AdmissionConfig(Struct, frozen=True):
 def _region(shard: ShardContext, account: str) -> str:
     policy = shard.endpoints.policy
     return (policy.known_region(account) or "") if policy else ""
+
+
+class CallIdTails:
+    """Generates the last parts of call ids: unique, and sortable by time."""
+
+    def __init__(self, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
+        self._random_bytes = random_bytes
+
+    def new(self, now_ms: int) -> str:
+        return f"{now_ms:011x}{self._random_bytes(6).hex()}"

@@ -1,6 +1,7 @@
 """Inbound calls: admitted by the route of their number, or rejected before they are answered."""
 
 import re
+from collections.abc import Callable
 
 import msgspec
 import structlog
@@ -13,23 +14,23 @@ from engine.calls.model.causes import BUSY, REJECTED, UNSPECIFIED
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
-from engine.common.phone_numbers import strip_parameters
-from engine.runtime.admission.call_id_tail_generator import CallIdTails
-from engine.runtime.admission.config import AdmissionConfig, NewCall
+from engine.runtime.admission.config import AdmissionConfig, CallIdTails, NewCall
 from engine.runtime.admission.inbound_routes import (
     NO_CIRCUIT,
     NO_SUCH_NUMBER,
     FoundRoute,
     InboundRoutes,
 )
-from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
-from engine.runtime.admission.node_selection import NodeSelection
-from engine.runtime.admission.refusal_lines import RefusalLines
+from engine.runtime.admission.node_selection import ENGINE_CODES, NODE_CODES, NodeSelection
 from engine.runtime.agents.account_agents import Caller
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.interfaces import CallRejection
-from engine.runtime.pbx.incoming_call_arguments import CallerIdentity, read_identity
+from engine.runtime.pbx.incoming_call_arguments import (
+    CallerIdentity,
+    read_identity,
+    strip_parameters,
+)
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
@@ -343,3 +344,26 @@ def _printable(text: str) -> str:
     """Drop control characters, which a SIP header may contain: terminals must not obey them."""
     printable = text if text.isprintable() else "".join(filter(str.isprintable, text))
     return printable[:MAX_NAME_LENGTH]
+
+
+INTERVAL_MS = 1_000
+MAX_KNOWN = 1_000  # accounts and reasons; the names of accounts are those of routes
+
+
+class RefusalLines:
+    """Counts refusals that have no line of their own: the next line has their number."""
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._now_ms = now_ms
+        self._known: dict[tuple[str, str], tuple[int, int]] = {}  # when the last line was, count
+
+    def take(self, account: str, reason: str) -> int:
+        """Return how many refusals a line is for; 0: none is due."""
+        now_ms, key = self._now_ms(), (account, reason)
+        at_ms, count = self._known.pop(key, (now_ms - INTERVAL_MS, 0))
+        # The clock may have been set back.
+        is_due = not 0 <= now_ms - at_ms < INTERVAL_MS
+        self._known[key] = (now_ms, 0) if is_due else (at_ms, count + 1)
+        if len(self._known) > MAX_KNOWN:
+            del self._known[next(iter(self._known))]
+        return count + 1 if is_due else 0

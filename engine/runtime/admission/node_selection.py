@@ -12,12 +12,6 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.observe.metrics import Metrics
 from engine.runtime.admission.config import AdmissionConfig
-from engine.runtime.admission.no_capacity import (
-    ENGINE_CODES,
-    NODE_CODES,
-    NoCapacity,
-    closest_to_room,
-)
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.node_report import NodeReport
 from engine.runtime.pbx_nodes.node import Node
@@ -32,9 +26,43 @@ from engine.runtime.policy.capacity_limits import (
     Unavailable,
 )
 from engine.runtime.policy.leg_counter import LegCounter
-from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
+from engine.runtime.shard.control_requests import LighterLoadElsewhere, NotOwner
 from engine.runtime.shard.shard import CallShard
 from wire.shard import ShardId
+
+# In the order in which they are checked: a rejection names the last one, of all nodes.
+NODE_CODES = (
+    "no_node",
+    "node_drained",
+    "node_leaving",
+    "trunk_away",
+    "store_down",
+    "overloaded",
+    "node_full",
+    "node_rate",
+)
+ENGINE_CODES = ("trunk_full", "trunk_rate")  # whatever the node
+LONG_RETRY_CODES = NODE_CODES[:4]  # they last until an operator acts, or a machine has started
+LONG_RETRY_S = 5
+SHORT_RETRY_S = 1
+
+
+class NoCapacity(Exception):
+    """No new call can start now: why, and when to retry."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.retry_after_s = LONG_RETRY_S if code in LONG_RETRY_CODES else SHORT_RETRY_S
+
+
+def closest_to_room(reasons: list[Unavailable]) -> Unavailable:
+    """Return the code of the node that came closest to taking the call, with all details."""
+    if not reasons:
+        return Unavailable("no_node", "no PBX node is connected (none configured)")
+    closest = max(reasons, key=lambda each: NODE_CODES.index(each.code))
+    return Unavailable(closest.code, "; ".join(dict.fromkeys(each.detail for each in reasons)))
+
 
 # Other engines' calls are known from heartbeats only: a smaller difference may be none by now.
 LIGHTER_LOAD = 0.9

@@ -10,16 +10,13 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_states import Starting
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.dial import dial_data
-from engine.runtime.admission.call_id_tail_generator import CallIdTails
-from engine.runtime.admission.config import AdmissionConfig, NewCall
+from engine.runtime.admission.config import AdmissionConfig, CallIdTails, NewCall
 from engine.runtime.admission.inbound_routes import DefaultTargetLookup
-from engine.runtime.admission.no_capacity import NoCapacity
-from engine.runtime.admission.node_selection import NodeSelection
+from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.agents.phone_locator import AgentNodes
 from engine.runtime.base.context import EngineContext
-from engine.runtime.shard.errors import NotOwner
+from engine.runtime.shard.control_requests import NotOwner, awaiting_commit
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.shard.request_ack import awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings

@@ -1,20 +1,46 @@
 """The directory of agents: the endpoint of an agent, and the agent of an endpoint."""
 
+import re
 from collections.abc import Callable
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from base.tasks import BackgroundTasks
 from base.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.runtime.agents.account_agents import AccountAgents, Caller
-from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
-from engine.runtime.pbx.trunks import trunk_name
+from engine.runtime.pbx.endpoint_templates import trunk_name
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.agents import Agent, account_of_endpoint, phone_name
 from wire.decoding.messages import decode_message
+from wire.decoding.patterns import NAME
+
+
+class AgentTemplate(Struct, frozen=True):
+    """Endpoints by `{agent_id}`: of one account, or of every account if it contains `{account}`.
+
+    Other accounts need a document for each agent: they would share their phones otherwise.
+    """
+
+    text: str
+    account: str = ""
+
+    def endpoint(self, account: str, agent_id: str) -> str | None:
+        """Return the endpoint of an agent; None: the account may not use the template."""
+        if account != self.account and "{account}" not in self.text:
+            return None
+        return self.text.format(account=account, agent_id=agent_id)
+
+    def agent_id(self, account: str, endpoint: str) -> str:
+        """Return the account's agent at an endpoint; empty: none."""
+        before, _, after = self.text.replace("{account}", account).partition("{agent_id}")
+        agent_id = endpoint.removeprefix(before).removesuffix(after)
+        is_name = re.search(NAME, agent_id) is not None
+        return agent_id if is_name and self.endpoint(account, agent_id) == endpoint else ""
+
 
 log = structlog.get_logger()
 PEER_TRUNK = "PJSIP/peers"  # the endpoint through which each node calls the phones of the others

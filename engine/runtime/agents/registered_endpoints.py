@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.ari.decode import UnknownEvent
+from engine.ari.events import UnknownEvent
 from engine.ari.generated import events
 from engine.ari.generated.events import (
     ApplicationReplaced,

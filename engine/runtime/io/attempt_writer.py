@@ -13,9 +13,8 @@ from base.tasks import cancel_all, wait_for_event
 from engine.observe.event_metrics import WebhookLogMetrics
 from engine.store.errors import StoreDown
 from engine.store.webhook_log import NewAttempt, WebhookLogStore
-from engine.webhooks.log.codec import compress
 from engine.webhooks.log.exchange import Exchange
-from engine.webhooks.log.logged_attempt import logged
+from engine.webhooks.log.logged_attempt import compress, logged
 
 log = structlog.get_logger()
 INTERVAL_S = 1.0  # between two batches: the delay of a tail

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.calls.flows.templates import Lookup
 from engine.observe.metrics import Metrics
-from engine.observe.traces import Traces
+from engine.observe.telemetry import Traces
 from engine.runtime.io.command_runner import ActionSource, ApiRequests
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.api_sender import ApiResponse

@@ -24,9 +24,8 @@ from engine.webhooks.http_client import (
     WebhookSender,
     no_listener,
 )
-from engine.webhooks.log.codec import decompress
 from engine.webhooks.log.exchange import ShownRequest, Subject
-from engine.webhooks.log.logged_attempt import LoggedAttempt
+from engine.webhooks.log.logged_attempt import LoggedAttempt, decompress
 from engine.webhooks.log.refill import NotRepeatable, RepeatedRequest, refill, unsigned_headers
 from engine.webhooks.response import read_action, read_body
 from engine.webhooks.signatures import SignerLookup

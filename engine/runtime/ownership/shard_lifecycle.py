@@ -1,10 +1,10 @@
 """Runs this engine's shards: opens and closes them as leases and nodes come and go."""
 
 import asyncio
-from collections.abc import Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import suppress
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
@@ -16,7 +16,6 @@ from engine.runtime.base.node_report import AccountUse, NodeReport
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.ownership.shard_factory import ShardFactory
 from engine.runtime.ownership.shard_loader import WriterFactory, load_shard
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.recent_digits import RETENTION_MS
@@ -25,6 +24,22 @@ from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from engine.store.writer import Writer
 from wire.shard import ShardId
+
+
+class ShardFactory(Protocol):
+    """Builds shards, and what listens for them."""
+
+    def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
+        """Build the shard of a slot at a node."""
+
+    def placeholder(self, name: str) -> Node:
+        """Build a node that is never connected, for calls whose node is not configured."""
+
+    def listen(
+        self, node: Node, slot: int, replaced: Callable[[ShardId], None]
+    ) -> Coroutine[Any, Any, None]:
+        """Listen to a slot's app until cancelled, or until another engine does."""
+
 
 log = structlog.get_logger()
 DRAIN_TIMEOUT_S = 1.0

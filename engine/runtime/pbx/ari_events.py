@@ -7,7 +7,7 @@ cause. If an inbound leg fails, a ChannelHangupRequest before its StasisEnd has 
 
 import re
 
-from engine.ari.decode import timestamp_ms
+from engine.ari.events import timestamp_ms
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,

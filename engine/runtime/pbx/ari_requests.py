@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import NOT_FOUND, Reply, Request
+from engine.calls.model import causes
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
@@ -33,9 +36,10 @@ from engine.calls.model.commands import (
     StopVoicemail,
     Unmute,
 )
-from engine.media.served_clip import LEAD_IN_MS, MAX_JOINED, MAX_JOINED_MS
+from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
+from engine.media.clip import LEAD_IN_MS, MAX_JOINED, MAX_JOINED_MS
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
-from engine.runtime.pbx.replacement_arguments import replacement_arguments
+from engine.runtime.pbx.incoming_call_arguments import replacement_arguments
 from wire.call_id_format import call_of, is_mixed_bridge, other_half
 from wire.media import Clip
 
@@ -301,3 +305,41 @@ def continues_after(command: PbxCommand, reply: Reply) -> bool:
     if isinstance(command, Originate):
         return reply.status == NOT_FOUND
     return reply.status in {200, 204, 409}
+
+
+CONFLICT = 409
+NOT_CREATED = causes.reason(causes.TEMPORARY_FAILURE)  # no endpoint or no contact
+
+
+def event_from_reply(command: PbxCommand, reply: Reply) -> Event | None:
+    """Return the call event for a reply; None on success, or when an ARI event will follow."""
+    match command:
+        case Snoop(leg) if not reply.ok:
+            return LegEnded(leg, causes.TEMPORARY_FAILURE)
+        case Originate(leg) if not reply.ok:
+            # Including 409: after a rejected id Asterisk answers it for unknown endpoints.
+            return LegEnded(leg, causes.TEMPORARY_FAILURE, reason=NOT_CREATED)
+        case Dial(leg) if reply.status == NOT_FOUND:
+            return LegEnded(leg, causes.TEMPORARY_FAILURE)
+        case Play(playback=playback) if not reply.ok:
+            return PlaybackEnded(playback, failed=True)
+        case StartVoicemail(name=name) if not reply.ok:
+            return VoicemailEnded(
+                name, failed=reply.status != CONFLICT
+            )  # conflict: it has been recorded
+        case Answer(leg) | StartRinging(leg) | Hangup(leg, is_repeated=True) if (
+            reply.status == NOT_FOUND
+        ):
+            return LegEnded(leg, causes.NORMAL)
+        case AddToBridge(bridge, legs) if not reply.ok:  # including 409: a leg that cannot be added
+            return BridgeFailed(bridge, _message(reply), legs)
+        case _:
+            return None
+
+
+def _message(reply: Reply) -> str:
+    try:
+        fields = msgspec.json.decode(reply.body, type=dict[str, str])
+    except msgspec.DecodeError:
+        fields = {}
+    return fields.get("message") or fields.get("error") or f"status {reply.status}"

@@ -1,6 +1,6 @@
 """Endpoint templates: how a node addresses parties and media."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -48,3 +48,22 @@ class EndpointTemplates(Struct, frozen=True):
                 return f"PJSIP/trunk/{parsed.id}"
             case "number":
                 return self.trunk.format(number=parsed.id)
+
+
+def trunk_templates(first: str, further: Sequence[str]) -> Mapping[str, str]:
+    """Return the templates; those of further trunks differ from the first in their name."""
+    name = trunk_name(first)
+    return {name: first} | {each: _renamed(first, name, each) for each in further}
+
+
+def trunk_name(trunk_endpoint: str) -> str:
+    """Return the trunk's endpoint name, as the dial string of a number contains it."""
+    _, _, resource = trunk_endpoint.partition("/")
+    return resource.partition("/")[0] if "/" in resource else resource.rpartition("@")[2]
+
+
+def _renamed(template: str, name: str, other: str) -> str:
+    tech, _, resource = template.partition("/")
+    if "/" in resource:
+        return f"{tech}/{other}/{resource.partition('/')[2]}"
+    return f"{template.removesuffix(name)}{other}"

@@ -10,12 +10,13 @@ read, and only an admitted call from a trunk has its headers read: in linear tim
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
 from engine.calls.model.call import CallerKind
-from engine.common.phone_numbers import strip_parameters
+from engine.calls.model.commands import ReplacedLeg
+from engine.calls.model.requests import ReplacementArrived
 from wire.party import Diversion
 
 MAX_DIVERSIONS = 10
@@ -254,3 +255,35 @@ def _parameters(entry: str) -> str:
 def _first(pattern: re.Pattern[str], text: str) -> str:
     found = pattern.search(text)
     return found[1] if found else ""
+
+
+_SEPARATORS = re.compile(r"[ ().\-]")
+_DIGITS = re.compile(r"\+?[0-9]{2,20}")
+
+
+def strip_parameters(number: str) -> str:
+    """Return the number of a user part or tel: URI, without parameters and separators."""
+    if _DIGITS.fullmatch(number):
+        return number
+    without_scheme = number[4:] if number[:4].lower() == "tel:" else number
+    bare = without_scheme.partition(";")[0].strip(" ")
+    plain = _SEPARATORS.sub("", bare)
+    return plain if _DIGITS.fullmatch(plain) else bare
+
+
+KIND = "replaces"
+_COUNT = 4  # of arguments; those after them are of a later version
+
+
+def replacement_arguments(replaced: ReplacedLeg) -> str:
+    """Return the arguments of Stasis()."""
+    named = (replaced.leg, replaced.account, replaced.party)
+    return ",".join((replaced.app, KIND, *(quote(each, safe="") for each in named)))
+
+
+def read_replacement(channel: str, args: Sequence[str]) -> ReplacementArrived | None:
+    """Read the arguments after the app; None when they are those of another channel."""
+    if args[:1] != [KIND] or len(args) < _COUNT:
+        return None
+    replaced, account, party = map(unquote, args[1:_COUNT])
+    return ReplacementArrived(channel, replaced, account, party)

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.observe.metrics import Metrics
-from engine.observe.traces import Traces
+from engine.observe.telemetry import Traces
 from engine.runtime.base.interfaces import Pbx
 from engine.store.store import LeaseView
 from wire.call_id_format import shard_of

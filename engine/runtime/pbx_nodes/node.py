@@ -7,7 +7,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.ari.decode import timestamp_ms
+from engine.ari.events import timestamp_ms
 from engine.ari.generated.events import ChannelDestroyed, StasisEnd, StasisStart
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.models import Channel
@@ -25,11 +25,9 @@ from engine.runtime.pbx.ari_events import (
     subject_id,
     translate,
 )
-from engine.runtime.pbx.incoming_call_arguments import read_arguments
-from engine.runtime.pbx.replacement_arguments import read_replacement
+from engine.runtime.pbx.incoming_call_arguments import read_arguments, read_replacement
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
-from engine.runtime.pbx_nodes.event_delay import EventDelay
-from engine.runtime.pbx_nodes.recent_digits import RecentDigits
+from engine.runtime.pbx_nodes.recent_digits import EventDelay, RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries, is_unknown
 from engine.runtime.pbx_nodes.refers import PartyOf, Refers
 from engine.runtime.shard.live_call import LiveCall

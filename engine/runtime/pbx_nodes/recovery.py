@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from base.tasks import cancel_all
-from engine.ari.decode import timestamp_ms
+from engine.ari.events import timestamp_ms
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
 from engine.calls.model.call import Call

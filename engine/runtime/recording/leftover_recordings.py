@@ -9,7 +9,7 @@ import structlog
 from engine.ari.generated.models import StoredRecording
 from engine.ari.generated.operations import recordings
 from engine.calls.model.recording import RecordingName, parse_recording_name
-from engine.recordings.errors import ArchiveError
+from engine.recordings import ArchiveError
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 from engine.runtime.shard.shard import CallShard

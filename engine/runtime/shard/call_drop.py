@@ -8,7 +8,7 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Ended, Ending
 from engine.runtime.shard.context import ShardContext
-from engine.runtime.shard.errors import CallTooLarge
+from engine.runtime.shard.control_requests import CallTooLarge
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbox import CommandState, mark_committed
 from engine.runtime.shard.step_runner import StepRunner

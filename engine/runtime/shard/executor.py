@@ -36,9 +36,9 @@ from engine.calls.model.stream_commands import SendToStream, StartStream, StopSt
 from engine.calls.model.stream_events import StreamEnded
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner
-from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import (
     continues_after,
+    event_from_reply,
     is_pipelined,
     look_up_channel,
     may_block,

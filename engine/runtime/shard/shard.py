@@ -4,17 +4,23 @@ It runs synchronously on the event loop: an event is stepped at once (`step_runn
 node is disconnected (`pause_buffer.py`).
 """
 
+import asyncio
 from collections.abc import Collection, Iterable
 
 import structlog
 
+from engine.ari.generated.operations import channels
+from engine.ari.request import Reply
+from engine.calls.model import causes
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
 from engine.calls.model.events import (
     CallOpened,
     ClockChanged,
     DeadlinePassed,
+    DigitPressed,
     Event,
+    LegAnswered,
     LegReplaced,
 )
 from engine.calls.model.io_commands import PrefetchMedia
@@ -29,14 +35,12 @@ from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.call_drop import drop_call
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext, ShardHost
+from engine.runtime.shard.control_requests import RequestAck
 from engine.runtime.shard.deadlines import Deadlines
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.late_offers import LateOffers
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.metrics import ShardMetrics
-from engine.runtime.shard.pause_buffer import PauseBuffer
-from engine.runtime.shard.request_ack import RequestAck
-from engine.runtime.shard.rtp_check import check_media
 from engine.runtime.shard.step_runner import (
     MAX_LOG_LINES,
     Core,
@@ -45,6 +49,7 @@ from engine.runtime.shard.step_runner import (
     no_op,
 )
 from wire.base import tag_of
+from wire.call_id_format import call_of
 
 log = structlog.get_logger()
 Replacement = ReplacementArrived | LegReplaced
@@ -343,3 +348,71 @@ class CallShard:
     def _on_reply_lost(self) -> None:
         if not self._is_retired:
             self._host.on_reply_lost(self.context.slot)
+
+
+class PauseBuffer:
+    """The events of a paused shard, and where some are missing; it starts paused."""
+
+    def __init__(self) -> None:
+        self.resumed = asyncio.Event()  # unset while the shard is paused
+        self.events: list[tuple[LiveCall, Event]] = []
+        self._gap = 0  # index of the first event after the missed ones
+
+    def pause(self) -> None:
+        self.resumed.clear()
+
+    def mark_gap(self) -> None:
+        """Pause, and note that events are missed from here on."""
+        self.pause()
+        self._gap = len(self.events)
+
+    def append(self, live_call: LiveCall, event: Event) -> None:
+        """Pause, and buffer an event."""
+        self.pause()
+        self.events.append((live_call, event))
+
+    def resume(self) -> list[tuple[LiveCall, Event]]:
+        """End the pause and return the buffered events."""
+        self.resumed.set()
+        events, self.events, self._gap = self.events, [], 0
+        return events
+
+    def insert_missed(self, live_call: LiveCall, events: Iterable[Event]) -> None:
+        """Insert recovered events at the gap."""
+        recovered = [(live_call, event) for event in events]
+        self.events[self._gap : self._gap] = recovered
+        self._gap += len(recovered)
+
+    def last_digits_before_gap(self) -> dict[str, DigitPressed]:
+        """Return each leg's last buffered digit before the gap."""
+        before = self.events[: self._gap]
+        digits = (event for _, event in before if isinstance(event, DigitPressed))
+        return {digit.leg: digit for digit in digits}
+
+    def first_digits_after_gap(self) -> dict[str, DigitPressed]:
+        """Return each leg's first buffered digit after the gap."""
+        after = self.events[self._gap :]
+        digits = (event for _, event in reversed(after) if isinstance(event, DigitPressed))
+        return {digit.leg: digit for digit in digits}
+
+    def replaced_legs(self) -> dict[str, str]:
+        """Return the legs that were replaced, each with the channel in its place."""
+        events = (event for _, event in self.events if isinstance(event, LegReplaced))
+        return {event.replaced: event.leg for event in events}
+
+
+NO_RTP = 404  # the channel has no RTP instance, or has ended
+
+
+def check_media(context: ShardContext, live_call: LiveCall, event: Event) -> None:
+    """Query the RTP statistics of a called leg that has just answered."""
+    if not isinstance(event, LegAnswered) or call_of(event.leg) is None:
+        return
+    leg = event.leg
+
+    def checked(reply: Reply) -> None:
+        if reply.status == NO_RTP and live_call.call.leg(leg) is not None:
+            log.warning("leg without media", node=context.node, channel=leg)
+            context.hang_up_channel(leg, causes.BEARER_UNAVAILABLE)
+
+    context.pbx.send(channels.rtpstatistics(leg), live_call.call.id, False, checked)

@@ -24,7 +24,7 @@ from engine.calls.model.storage_format import encode_log_entry
 from engine.calls.verbs.sensitive_input import is_sealable
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import DialPolicy, IoRunner, Writer
-from engine.runtime.shard.errors import CallTooLarge
+from engine.runtime.shard.control_requests import CallTooLarge
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbox import CommandState, PendingCommand, mark_committed

@@ -13,8 +13,25 @@ from engine.ari.request import NOT_FOUND, OnReply, Reply, Request, ask
 from engine.calls.model.stream_commands import StartStream
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.streams.setup import channel_format
-from engine.runtime.streams.slot import StreamSlot
+from engine.store.store import LeaseView
 from wire.call_id_format import call_of
+
+
+class LeaseLost(Exception):
+    """Another engine may own the call by now; it runs the command again."""
+
+
+class StreamSlot(Struct, frozen=True):
+    """A slot of one owner; each request of its commands is checked, as commands take a while."""
+
+    app: str
+    lease: LeaseView
+
+    def check(self) -> None:
+        """Raise LeaseLost if the lease is over."""
+        if not self.lease.holds:
+            raise LeaseLost
+
 
 log = structlog.get_logger()
 CONNECTION_VARIABLE = "MEDIA_WEBSOCKET_CONNECTION_ID"

@@ -12,7 +12,7 @@ GatewayState = Literal["available", "draining", "disconnected"]
 
 
 class GatewayRequests(Protocol):
-    """The requests to one gateway; `engine.streams.client` implements it."""
+    """The requests to one gateway; `engine.runtime.streams.gateway_client` implements it."""
 
     async def set_up(self, stream: str, setup: StreamSetup) -> None:
         """Set a stream up, or change nothing; raises GatewayUnavailable and StreamRejected."""

@@ -7,6 +7,7 @@ second one harmless.
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from itertools import chain, repeat
 
 import structlog
 
@@ -15,14 +16,12 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream, StreamCommand
 from engine.calls.model.stream_events import StreamEnded
-from engine.runtime.streams.channels import StreamChannels
+from engine.runtime.streams.channels import LeaseLost, StreamChannels, StreamSlot
+from engine.runtime.streams.gateway_client import GatewayUnavailable, StreamRejected
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
-from engine.runtime.streams.message_sender import MessageSender
 from engine.runtime.streams.report_feed import ReportFeed
 from engine.runtime.streams.setup import SetupFactory
-from engine.runtime.streams.slot import LeaseLost, StreamSlot
 from engine.store.store import LeaseView
-from engine.streams.errors import GatewayUnavailable, StreamRejected
 from wire.streams.recognizer import expected_recognizers
 
 log = structlog.get_logger()
@@ -217,3 +216,46 @@ def _key(command: StreamCommand) -> str:
             return f"stop {stream}"
         case SendToStream(_, message_id):
             return f"send {message_id}"
+
+
+RETRIES_S = (0.1, 0.3, 1.0)
+LAST_RETRY_S = 2.0  # from then on, until the stream has ended
+
+
+class MessageSender:
+    """The messages of a node's streams; ids make a repeated one harmless."""
+
+    def __init__(self, pool: GatewayPool) -> None:
+        self._pool = pool
+        self._last: dict[str, asyncio.Event] = {}  # of each stream: its last message is sent
+
+    async def send(self, command: SendToStream, slot: StreamSlot) -> None:
+        """Send a message after those before it; raises LeaseLost."""
+        previous, sent = self._last.get(command.stream), asyncio.Event()
+        self._last[command.stream] = sent
+        try:
+            if previous is not None:
+                await previous.wait()
+            await self._send(command, slot)
+        finally:
+            sent.set()
+            if self._last.get(command.stream) is sent:  # none: a later one was cancelled
+                del self._last[command.stream]
+
+    async def _send(self, command: SendToStream, slot: StreamSlot) -> None:
+        await self._pool.wait_until_tried()
+        for delay_s in chain(RETRIES_S, repeat(LAST_RETRY_S)):
+            gateway = self._pool.with_stream(command.stream)
+            if gateway is None:
+                return  # it has ended
+            slot.check()
+            try:
+                await gateway.client.send(command.stream, command.id, command.message)
+            except StreamRejected as error:
+                log.warning("message to a stream lost", stream=command.stream, error=str(error))
+                return
+            except GatewayUnavailable as error:
+                log.info("message to a stream waits", stream=command.stream, error=str(error))
+            else:
+                return
+            await asyncio.sleep(delay_s)

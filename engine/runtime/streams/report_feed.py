@@ -4,22 +4,31 @@ A stream is at one gateway. One that was moved, because its gateway stood still 
 its setup, is ended where it was before, and reports from there are ignored.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+import msgspec
 import structlog
 
 from base.tasks import BackgroundTasks
-from engine.calls.model.stream_events import StreamConnected, StreamEnded, StreamEvent
+from engine.calls.model.stream_events import (
+    SpeechUnderstood,
+    StreamActionReceived,
+    StreamConnected,
+    StreamEnded,
+    StreamEvent,
+    StreamInterrupted,
+    StreamMarkReached,
+    StreamSpeechChanged,
+)
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.streams.gateway_client import GatewayUnavailable, StreamRejected
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
-from engine.runtime.streams.memory import StreamMemory
-from engine.runtime.streams.reports import translate
-from engine.streams.errors import GatewayUnavailable, StreamRejected
 from wire.call_id_format import call_of, shard_of
+from wire.decoding.errors import BadInput
 from wire.streams import reports
 from wire.streams.reports import DrainStarted, Report, Snapshot, StreamReport
-from wire.tree import Limits
+from wire.tree import Limits, parse_action
 
 log = structlog.get_logger()
 
@@ -165,3 +174,118 @@ async def _end_at(gateway: Gateway, stream: str) -> None:
         await gateway.client.end(stream)
     except (GatewayUnavailable, StreamRejected) as error:
         log.info("stream not ended by its gateway", stream=stream, error=str(error))
+
+
+# Responses that another try would get, too. A server that is deployed may answer 404, or 5xx; 408,
+# 425 and 429 ask for another try.
+REFUSALS = frozenset(range(400, 500)) - {404, 408, 425, 429}
+MAX_SPEECH_CHARS = 1_000  # a flow keeps no longer values
+
+
+def translate(report: reports.StreamReport, limits: Limits) -> StreamEvent:
+    """Return the call event for a report."""
+    match report:
+        case reports.StreamConnected(stream, at_ms, connect_ms):
+            return StreamConnected(stream, at_ms, connect_ms)
+        case reports.SpeechChanged():
+            return StreamSpeechChanged(
+                report.stream,
+                report.by,
+                report.is_speaking,
+                report.at_ms,
+                report.heard_ms,
+                report.latency_ms,
+            )
+        case reports.MarkHeard(stream, name, at_ms, heard_ms, is_cleared):
+            return StreamMarkReached(stream, name, at_ms, heard_ms, is_cleared)
+        case reports.BargedIn(stream, outcome, at_ms, heard_ms):
+            return StreamInterrupted(stream, outcome, at_ms, heard_ms)
+        case reports.ActionRequested():
+            return _action_event(report, limits)
+        case reports.StreamEnded():
+            return StreamEnded(
+                report.stream,
+                "bot-refused" if report.http_status in REFUSALS else report.reason,
+                report.heard_ms,
+                report.last_mark,
+                report.detail,
+                report.at_ms,
+            )
+        case reports.Transcribed(stream, text, confidence, is_voice, at_ms):
+            return SpeechUnderstood(stream, text[:MAX_SPEECH_CHARS], confidence, is_voice, at_ms)
+
+
+def _action_event(report: reports.ActionRequested, limits: Limits) -> StreamActionReceived:
+    stream, at_ms, heard_ms = report.stream, report.at_ms, report.heard_ms
+    try:
+        action = parse_action(msgspec.json.encode(report.action), limits, "action")
+    except BadInput as error:
+        return StreamActionReceived(stream, None, at_ms, heard_ms, str(error))
+    return StreamActionReceived(stream, action, at_ms, heard_ms)
+
+
+MAX_STREAMS = 10_000
+_ORDER = (StreamConnected, SpeechUnderstood, StreamEnded)
+
+
+class StreamMemory:
+    """The last event of each kind that a recovery needs, whichever engine has the call now."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, dict[type[StreamEvent], StreamEvent]] = {}
+
+    def note(self, event: StreamEvent) -> None:
+        """Remember an event, if a recovery needs it."""
+        if not isinstance(event, _ORDER):
+            return
+        known = self._last.pop(event.stream, {})
+        if isinstance(event, SpeechUnderstood) and event.is_noise:
+            event = known.get(SpeechUnderstood, event)
+        self._last[event.stream] = {**known, type(event): event}
+        if len(self._last) > MAX_STREAMS:
+            del self._last[next(iter(self._last))]
+
+    def forget(self, stream: str) -> None:
+        """Forget a stream that has ended."""
+        self._last.pop(stream, None)
+
+    def events(self, stream: str) -> tuple[StreamEvent, ...]:
+        """Return the events of a stream in order."""
+        known = self._last.get(stream, {})
+        return tuple(known[kind] for kind in _ORDER if kind in known)
+
+
+# Of connections in a row. One alone may have failed because this engine stood still.
+SILENT_FAILURES = 2
+SILENT_S = 3.0  # since the connection was lost: less may be a restart, or a busy machine
+DEAD_S = 15.0  # since then, if no other gateway can take its streams
+
+
+class GatewayListener:
+    """Implements `ReportListener`."""
+
+    def __init__(self, gateway: Gateway, reports: ReportFeed, now_s: Callable[[], float]) -> None:
+        self._gateway = gateway
+        self._reports = reports
+        self._now_s = now_s
+        self._lost_s = now_s()
+        self._failures = 0
+
+    def on_connected(self) -> None:
+        self._gateway.is_connected = True
+        self._failures = 0
+
+    def on_report(self, report: Report) -> None:
+        self._reports.on_report(self._gateway, report)
+        self._gateway.tried.set()  # the first one is its snapshot
+
+    def on_disconnected(self) -> None:
+        if self._gateway.is_connected:
+            self._lost_s = self._now_s()
+        else:
+            self._failures += 1
+        self._gateway.is_connected = self._gateway.is_known = False
+        self._gateway.tried.set()
+        silent_s = self._now_s() - self._lost_s
+        if self._failures >= SILENT_FAILURES and silent_s >= SILENT_S:
+            self._reports.on_gateway_silent(self._gateway, is_dead=silent_s >= DEAD_S)

@@ -23,9 +23,14 @@ from engine.store.compressed_call import (
     is_compressed,
     is_in_pieces,
 )
-from engine.store.redis.keys import owner_key, shard_key
-from engine.store.redis.lua_values import encode, lua_string
-from engine.store.redis.script_connection import ScriptRunner, load_script
+from engine.store.redis.script_connection import (
+    ScriptRunner,
+    encode,
+    load_script,
+    lua_string,
+    owner_key,
+    shard_key,
+)
 from engine.store.redis.versioned_documents import WithTimeout
 from wire.shard import ShardId
 

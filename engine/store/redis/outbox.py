@@ -17,8 +17,7 @@ from engine.store.outbox import (
     Settlement,
 )
 from engine.store.redis.document_cipher import DocumentCipher
-from engine.store.redis.keys import owner_key, shard_key
-from engine.store.redis.script_connection import ScriptRunner, load_script
+from engine.store.redis.script_connection import ScriptRunner, load_script, owner_key, shard_key
 from engine.store.redis.versioned_documents import RedisVersionedDocuments, WithTimeout
 from wire.shard import ShardId
 

@@ -5,12 +5,14 @@ the engine's largest cost.
 """
 
 import asyncio
+import struct
 from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import sha1
 from pathlib import Path
 from typing import Protocol, cast
 
+import msgspec
 from hiredis import ProtocolError, Reader
 from msgspec import Struct
 from redis.asyncio import ConnectionPool
@@ -19,6 +21,7 @@ from redis.exceptions import RedisError
 
 from base.tasks import cancel_all
 from engine.store.errors import StoreDown
+from wire.shard import ShardId
 
 MAX_TRIES = 2  # a closed idle connection is only noticed when it is used
 NEW_CONNECTION = "a new connection: the server may lack the last renewals"
@@ -276,3 +279,23 @@ def _fail(calls: Iterable[_ScriptCall], reason: str) -> None:
     for each in calls:
         if not each.result.done():
             each.result.set_exception(StoreDown(reason))
+
+
+encode = msgspec.msgpack.Encoder().encode
+_string_head = struct.Struct(">BI").pack
+
+
+def lua_string(data: bytes) -> msgspec.Raw:
+    # cmsgpack in Lua reads msgpack strings but not binaries; a Lua string holds any bytes.
+    return msgspec.Raw(_string_head(0xDB, len(data)) + data)
+
+
+def shard_key(shard: ShardId, kind: str, name: str | None = None) -> str:
+    """Return the key of a shard's data of a kind, or of one call or account in it."""
+    tag = f"{{{shard.node}:{shard.slot}}}"
+    return f"{tag}:{kind}:{name}" if name is not None else f"{tag}:{kind}"
+
+
+def owner_key(shard: ShardId) -> str:
+    """Return the key of a shard's owner, which names the shard in every script."""
+    return shard_key(shard, "owner")

@@ -11,23 +11,27 @@ from engine.store.change import Change
 from engine.store.errors import CommitsLost, Fenced
 from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.redis.address import StoreAddress, parse_address
-from engine.store.redis.cluster.client import ClusterClient
-from engine.store.redis.cluster.scripts import ClusterScripts
+from engine.store.redis.cluster.client import ClusterClient, ClusterScripts
 from engine.store.redis.cluster.topology import Topology
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.ended_calls import RedisEndedCalls, state_of
-from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.listeners import RedisListeners
-from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.phones import RedisPhones
 from engine.store.redis.pool import TimedRequests, create_pool
-from engine.store.redis.script_connection import ScriptConnection, ScriptRunner, load_script
-from engine.store.redis.server_info import read_servers
+from engine.store.redis.script_connection import (
+    ScriptConnection,
+    ScriptRunner,
+    encode,
+    load_script,
+    lua_string,
+    owner_key,
+    shard_key,
+)
 from engine.store.redis.shard_layout import RedisShardLayout
 from engine.store.redis.stream import RedisStream
-from engine.store.redis.versioned_documents import RedisVersionedDocuments
+from engine.store.redis.versioned_documents import RedisVersionedDocuments, WithTimeout
 from engine.store.redis.webhook_log import RedisWebhookLog
 from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
@@ -313,4 +317,30 @@ def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
                 for change in changes
             ],
         )
+    )
+
+
+async def read_servers(client: Redis, address: str, with_timeout: WithTimeout) -> list[StoreServer]:
+    """Read the INFO of the servers; raises StoreDown. `address` is that of a single server."""
+    if isinstance(client, ClusterClient):
+        nodes = await client.primaries()
+        found = [await with_timeout(node.client.info()) for node in nodes]
+        places = [":".join(map(str, node.location)) for node in nodes]
+    else:
+        found, places = [await with_timeout(client.info())], [address]
+    return [_server(place, info) for place, info in zip(places, found, strict=True)]
+
+
+def _server(address: str, info: Mapping[str, Any]) -> StoreServer:
+    """Return what operators need of a server's INFO."""
+    is_valkey = "valkey_version" in info
+    version = info.get("valkey_version" if is_valkey else "redis_version", "")
+    return StoreServer(
+        "valkey" if is_valkey else "redis",
+        address,
+        str(version),
+        {"slave": "replica", "master": "primary"}.get(str(info.get("role")), ""),
+        int(info.get("used_memory", 0)),
+        int(info.get("maxmemory", 0)) or None,
+        int(info.get("connected_clients", 0)),
     )

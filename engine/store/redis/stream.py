@@ -10,9 +10,13 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from engine.store.errors import StoreDown
-from engine.store.redis.keys import owner_key, shard_key
-from engine.store.redis.lua_values import encode
-from engine.store.redis.script_connection import ScriptRunner, load_script
+from engine.store.redis.script_connection import (
+    ScriptRunner,
+    encode,
+    load_script,
+    owner_key,
+    shard_key,
+)
 from engine.store.stream import (
     MAX_PARTS,
     START,

@@ -9,8 +9,7 @@ from msgspec import Struct
 from redis.asyncio import Redis
 
 from engine.store.redis.document_cipher import DocumentCipher, UnreadableDocument
-from engine.store.redis.lua_values import encode, lua_string
-from engine.store.redis.script_connection import ScriptRunner, load_script
+from engine.store.redis.script_connection import ScriptRunner, encode, load_script, lua_string
 from engine.store.store import MAX_CHANGES, MAX_FLOW_VERSIONS
 from engine.store.versioned_documents import SHARED_KINDS, VersionedDocument, owner_in
 from wire.decoding.messages import decode_message

@@ -9,8 +9,7 @@ from typing import Any
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from engine.store.redis.lua_values import encode, lua_string
-from engine.store.redis.script_connection import ScriptRunner, load_script
+from engine.store.redis.script_connection import ScriptRunner, encode, load_script, lua_string
 from engine.store.redis.stream import WithTimeout
 from engine.store.stream import entry_order
 from engine.store.webhook_log import NEWEST, OLDEST, NewAttempt, StoredAttempt, WebhookLogLimits

@@ -1,11 +1,14 @@
-"""Finds what a response repeats of a request's secrets, as some servers do in errors."""
+"""Which headers are secret, and what a response repeats of a request's secrets.
+
+Some servers do so in errors.
+"""
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
-from engine.webhooks.log.header_names import is_secret
 from wire.phone_numbers.visible_text import decoded, digits_in
 from wire.webhook_log import MASK
 
@@ -85,3 +88,26 @@ def _overlap(body: bytes, secret: bytes) -> int:
     """Return how many bytes of a secret are at the end of a body, from its first one on."""
     lengths = range(min(len(secret), len(body)), 0, -1)
     return next((each for each in lengths if body.endswith(secret[:each])), 0)
+
+
+RESPONSE_HEADERS = frozenset({
+    "content-type", "content-length", "content-encoding", "date", "location", "retry-after",
+    "server", "traceparent", "www-authenticate", "x-request-id",
+})  # fmt: skip
+MAX_NAMES = 1_000  # of headers, whose treatment is remembered
+_SECRET_NAME = re.compile(
+    r"auth|cookie|credential|key|passw|secret|session|sha256|signature|token", re.IGNORECASE
+)
+_SHOWN_NAMES = frozenset({"idempotency-key"})  # of those that look like a secret
+
+
+@lru_cache(MAX_NAMES)
+def is_secret(header: str) -> bool:
+    """Return whether a header's value is masked, judging by its name."""
+    return header.lower() not in _SHOWN_NAMES and _SECRET_NAME.search(header) is not None
+
+
+@lru_cache(MAX_NAMES)
+def is_kept(header: str) -> bool:
+    """Return whether the log has this header of a response."""
+    return header.lower() in RESPONSE_HEADERS

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from engine.ari.client import HttpTransport
 from engine.ari.config import PbxConnection
-from engine.ari.decode import UnknownEvent
-from engine.ari.events import EventSocket
+from engine.ari.events import EventSocket, UnknownEvent
 from engine.ari.generated.events import ApplicationRegistered, Message
-from engine.ari.http_transport import HttpTransport
 from engine.ari.reconnecting_websocket import always_allowed
 from tests.harness.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until

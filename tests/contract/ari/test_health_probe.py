@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from engine.ari.subscription_probe import HealthProbe
+from engine.ari.events import HealthProbe
 from tests.harness.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
 

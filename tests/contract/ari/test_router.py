@@ -6,12 +6,10 @@ from typing import Any
 from aiohttp import web
 from msgspec.structs import replace
 
-from engine.ari.client import AriClient, open_ari
+from engine.ari.client import AriClient, HttpTransport, WebsocketTransport, open_ari
 from engine.ari.config import PbxConnection
 from engine.ari.generated.operations import channels, playbacks
-from engine.ari.http_transport import HttpTransport
 from engine.ari.request import LOST, Reply, ask
-from engine.ari.websocket_transport import WebsocketTransport
 from tests.harness.ari.fake_pbx import FAST, Replies, fake_pbx, running
 from tests.harness.servers.full_queue import connecting_ports, full_queue
 from tests.harness.until import MAX_WAIT_S, until

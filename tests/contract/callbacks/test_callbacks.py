@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS
-from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.delivery_attempt import RetrySchedule
+from engine.callbacks.shard_queues import MAX_BUFFERED_EVENTS
 from engine.store.outbox import OutboxLimits
 from engine.store.store import Store
 from engine.webhooks.log.logged_attempt import logged

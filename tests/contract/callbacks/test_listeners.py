@@ -8,7 +8,7 @@ import pytest
 
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.callbacks.transports.listener import ListenerTransport
-from engine.listeners.registry import ListenerRegistry
+from engine.listeners import ListenerRegistry
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.listeners import FIRST
 from engine.webhooks.log.logged_attempt import logged

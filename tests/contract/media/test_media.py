@@ -13,8 +13,7 @@ import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
-from engine.media.clip import BYTES_PER_MS, Clip
-from engine.media.served_clip import LEAD_IN_MS
+from engine.media.clip import BYTES_PER_MS, LEAD_IN_MS, Clip
 from engine.rpc.media import media_routes
 from engine.rpc.peers.client import PeerClient
 from engine.rpc.peers.remote_clips import RemoteClips

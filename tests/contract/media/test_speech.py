@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from engine.media.clip import MediaLimits
-from engine.media.tts.espeak import find_espeak
-from engine.media.tts.hibari import Hibari
+from engine.media.tts import Hibari, find_espeak
 from tests.harness.media.scene import failure, media_scene, read_samples
 from tests.harness.media.sounds import LIMITS, MediaScene
 from wire.media import Speech

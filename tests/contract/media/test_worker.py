@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.media.clip import MediaError, MediaLimits
-from engine.media.worker.pool import WorkerPool
-from engine.media.worker.process import Worker
+from engine.media.worker.process import Worker, WorkerPool
 from engine.media.worker.protocol import Transcode
 from tests.harness.media.sounds import LIMITS, sound
 from tests.harness.until import until
@@ -65,7 +64,7 @@ import asyncio, sys
 from pathlib import Path
 from engine.media.clip import MediaLimits
 from engine.media.worker.protocol import Transcode
-from engine.media.worker.pool import WorkerPool
+from engine.media.worker.process import WorkerPool
 from engine.media.worker.process import Worker
 
 async def main():

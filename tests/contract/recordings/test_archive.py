@@ -10,8 +10,7 @@ import aiohttp
 import pytest
 
 from dev.servers.server import Server
-from engine.recordings.archive import Archive, open_archive
-from engine.recordings.errors import ArchiveError
+from engine.recordings import Archive, ArchiveError, open_archive
 from tests.harness.ports import free_port
 
 LARGE = bytes(range(256)) * 50_000  # 12.8 MB: stored in several parts

@@ -11,9 +11,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from engine.recordings.archive import open_archive
-from engine.recordings.archiver import RecordingArchiver, RecordingPart
-from engine.recordings.errors import ArchiveError
+from engine.recordings import ArchiveError, RecordingArchiver, RecordingPart, open_archive
 
 MS = b"\x01\x00\x02\x00" * 8  # of stereo: left 1, right 2
 

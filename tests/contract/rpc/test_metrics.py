@@ -5,8 +5,8 @@ import random
 from prometheus_client.parser import text_string_to_metric_families
 
 from engine.calls.model.events import LegAnswered, LegCreated
+from engine.runtime.streams.gateway_client import GatewayClient
 from engine.runtime.streams.gateway_pool import Gateway
-from engine.streams.client import GatewayClient
 from tests.harness.rpc.scene import RpcScene, end, inject, is_stored_as
 from tests.harness.until import until
 

@@ -11,8 +11,7 @@ from functools import cache
 import numpy as np
 
 from engine.media.clip import MediaLimits
-from engine.media.tts.espeak import find_espeak
-from engine.media.tts.hibari import Hibari
+from engine.media.tts import Hibari, find_espeak
 from speech.audio import Resampler
 from wire.media import Speech
 

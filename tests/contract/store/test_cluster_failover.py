@@ -16,7 +16,7 @@ from redis.crc import key_slot
 
 from base.tasks import cancel_all
 from engine.store.errors import CommitsLost, StoreDown
-from engine.store.redis.keys import owner_key, shard_key
+from engine.store.redis.script_connection import owner_key, shard_key
 from engine.store.redis.store import RedisStore
 from engine.store.writer import Writer
 from tests.contract.store.durable_server import change, open_store

@@ -7,8 +7,7 @@ import msgspec
 import pytest
 from aiohttp import ClientSession, web
 
-from engine.listeners.exchange import MAX_READS_OF_ACCOUNT
-from engine.listeners.registry import ListenerRegistry
+from engine.listeners import MAX_READS_OF_ACCOUNT, ListenerRegistry
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import FIRST

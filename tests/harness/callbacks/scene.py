@@ -18,16 +18,14 @@ from base.lookups import Lookups, look_up
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
-from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.concurrency_limit import MAX_IN_FLIGHT, ConcurrencyLimit
-from engine.callbacks.delivery_attempt import DeliveryAttempt
+from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.shard_delivery_queues import ShardQueues
-from engine.callbacks.transports.custom_http_request import ApiRequestTransport
+from engine.callbacks.shard_queues import ShardQueues
+from engine.callbacks.target_queue import CircuitBreaker
 from engine.callbacks.transports.grpc import GrpcTransport
-from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.transports.http import ApiRequestTransport, HttpTransport
 from engine.observe.metrics import Metrics
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.change import Change

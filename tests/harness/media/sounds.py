@@ -16,7 +16,7 @@ from av.audio.stream import AudioStream
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
 from engine.media.open import open_clip_cache
-from engine.media.tts.provider import TtsProvider
+from engine.media.tts import TtsProvider
 from wire.media import Audio
 
 LIMITS = MediaLimits(download_bytes=1_000_000, download_s=2, connect_s=2, clip_ms=20_000)

@@ -21,7 +21,7 @@ from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRing
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
-from engine.recordings.archive import Archive, open_archive
+from engine.recordings import Archive, open_archive
 from engine.rpc.access import RpcAccess
 from engine.rpc.handlers.cluster.doctor import DoctorRuns
 from engine.rpc.handlers.cluster.report import ClusterPlace
@@ -29,8 +29,7 @@ from engine.rpc.peers.client import ShardDirectory
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.agents.agent_presence import AgentPresence
-from engine.runtime.agents.agent_template import AgentTemplate
-from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.directory import AgentTemplate, Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from engine.ari.request import Reply
 from engine.calls.model.events import LegAnswered
 from engine.runtime.admission.config import AdmissionConfig
-from engine.runtime.agents.agent_template import AgentTemplate
-from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.directory import AgentTemplate, Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap

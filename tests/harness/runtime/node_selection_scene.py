@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from engine.runtime.admission.config import AdmissionConfig
-from engine.runtime.admission.no_capacity import NoCapacity
-from engine.runtime.admission.node_selection import NodeSelection
+from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import Node
@@ -14,7 +13,7 @@ from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.policy.capacity_limits import UNLIMITED, CapacityLimits, SingleEngine
 from engine.runtime.shard.context import ShardContext
-from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
+from engine.runtime.shard.control_requests import LighterLoadElsewhere, NotOwner
 from engine.runtime.shard.shard import CallShard
 from tests.harness.calls.builders import outbound, say
 from tests.harness.runtime.recording_pbx import RecordingPbx

@@ -7,8 +7,7 @@ from engine.ami.client import AmiResponse, AmiUnavailable
 from engine.ari.request import Reply, Request
 from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event
-from engine.recordings.archiver import RecordingPart
-from engine.recordings.errors import ArchiveError
+from engine.recordings import ArchiveError, RecordingPart
 from engine.runtime.recording.recorder import Recorder
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.until import until

@@ -13,7 +13,7 @@ from typing import Any, Self
 from redis.asyncio import Redis
 
 from dev.servers.server import Server
-from engine.store.redis.keys import owner_key, shard_key
+from engine.store.redis.script_connection import owner_key, shard_key
 from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx, Secrets
 from tests.harness.ports import free_port

@@ -40,7 +40,7 @@ class SimPhones(Protocol):
         """React to the start of a prompt."""
 
 
-MIN_GAP_MS = 80  # between equal keys of a person (engine.runtime.pbx_nodes.repeated_keys)
+MIN_GAP_MS = 80  # between equal keys of a person (engine.runtime.pbx_nodes.recent_digits)
 CAUSES = {486: 17, 480: 19, 408: 18, 403: 21, 603: 21, 404: 1, 488: 58, 500: 38, 503: 34}
 
 

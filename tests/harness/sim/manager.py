@@ -3,7 +3,7 @@
 from random import Random
 from typing import NamedTuple
 
-from engine.ami.listeners import DtmfListener
+from engine.ami.events import DtmfListener
 from tests.harness.sim.clock import SimClock
 
 LAG_MS = 20  # maximum delay behind ARI (measured: docs/asterisk.md)

@@ -4,8 +4,7 @@
 the PBX cannot play it. A text for TTS is the same without `https://audio/`.
 """
 
-from engine.media.clip import MediaError
-from engine.media.served_clip import LEAD_IN_MS
+from engine.media.clip import LEAD_IN_MS, MediaError
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
 from wire.media import Audio, Clip, Source, Tone

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from engine.ami.client import AmiResponse, AmiUnavailable
-from engine.recordings.archiver import RecordingPart
-from engine.recordings.errors import ArchiveError
+from engine.recordings import ArchiveError, RecordingPart
 from tests.harness.sim.connection import SimConnection
 from tests.harness.sim.events import SimFaults
 

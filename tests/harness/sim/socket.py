@@ -19,7 +19,7 @@ RETRY_MS = 100.0
 
 
 class Listener(Protocol):
-    """The engine's listener; `engine.runtime.pbx_nodes.slot_listener` is the real one."""
+    """The engine's listener; `engine.runtime.pbx_nodes.slots` is the real one."""
 
     def on_connected(self) -> None: ...
 

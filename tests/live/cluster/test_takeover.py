@@ -1,6 +1,6 @@
 """A Stasis app that moves to another websocket receives events, however close the two overlap.
 
-Without `engine/ari/subscription_probe.py`, one run in three has a websocket without events.
+Without `engine/ari/events.py`, one run in three has a websocket without events.
 """
 
 import asyncio

@@ -13,7 +13,7 @@ from dev.pbx.find import find_asterisk
 from engine.ari import generated
 from engine.ari.client import AriClient, open_ari
 from engine.ari.config import PbxAddress, Timeouts
-from engine.ari.decode import UnknownEvent, decode
+from engine.ari.events import UnknownEvent, decode
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,

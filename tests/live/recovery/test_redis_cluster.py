@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.store.redis.keys import owner_key
+from engine.store.redis.script_connection import owner_key
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from engine.ari.client import AriClient
-from engine.ari.decode import decode
+from engine.ari.events import decode
 from engine.ari.generated.events import PlaybackFinished, StasisStart
 from engine.ari.generated.models import Playback
 from engine.ari.generated.operations import channels, playbacks

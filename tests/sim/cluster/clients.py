@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from engine.runtime.admission.no_capacity import NoCapacity
-from engine.runtime.shard.errors import NotOwner
+from engine.runtime.admission.node_selection import NoCapacity
+from engine.runtime.shard.control_requests import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.scenarios.scenario import Scenarios
 from tests.harness.sim.store import done

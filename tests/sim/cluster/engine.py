@@ -6,7 +6,6 @@ from contextlib import suppress
 from functools import partial
 from random import Random
 
-from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.calls.model.call import Call
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.events import DigitPressed
@@ -18,6 +17,7 @@ from engine.runtime.call_service import CallService
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.node_duties import NodeUpkeep, Work
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx_nodes.node import Node

@@ -13,7 +13,7 @@ from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
-from engine.runtime.pbx_nodes.slot_listener import SlotListener
+from engine.runtime.pbx_nodes.slots import SlotListener
 from engine.runtime.recording.recorder import Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.ami.listeners import DtmfListener
+from engine.ami.events import DtmfListener
 from engine.ari.generated.events import ChannelDtmfReceived
 from tests.sim.engine_run import OnEvent
 

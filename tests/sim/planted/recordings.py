@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from engine.ami.client import AmiResponse
-from engine.recordings.archiver import RecordingPart
-from engine.runtime.recording.mixmonitor import Ami
-from engine.runtime.recording.recorder import RecordingArchiver
+from engine.recordings import RecordingPart
+from engine.runtime.recording.recorder import Ami, RecordingArchiver
 
 
 class DroppingAmi:

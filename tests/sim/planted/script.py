@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.calls.model.requests import ControlRequest
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
-from engine.runtime.shard.errors import RequestRejected
+from engine.runtime.shard.control_requests import RequestRejected
 from engine.runtime.shard.step_runner import MAX_LOG_LINES
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.phone import AnsweringPhones, is_dialled

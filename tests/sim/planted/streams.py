@@ -8,7 +8,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.stream_commands import StopStream, StreamCommand
 from engine.runtime.base.interfaces import StreamRunner
-from engine.streams.client import ReportListener
+from engine.runtime.streams.gateway_client import ReportListener
 from wire.streams.reports import Report, Snapshot, StreamConnected, Transcribed
 
 

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from engine.app.node_upkeep import PARTS, NodeUpkeep
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.node_duties import NO_DUTY, NodeDuty
+from engine.runtime.cluster.node_duties import NO_DUTY, PARTS, NodeDuty, NodeUpkeep
 
 
 class Scene:

@@ -10,13 +10,12 @@ from functools import partial
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
-from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.concurrency_limit import ConcurrencyLimit
-from engine.callbacks.delivery_attempt import DeliveryAttempt
+from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.shard_delivery_queues import ShardQueues
+from engine.callbacks.shard_queues import ShardQueues
+from engine.callbacks.target_queue import CircuitBreaker
 from engine.callbacks.transport import Transport
 from engine.observe.metrics import Metrics
 from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement

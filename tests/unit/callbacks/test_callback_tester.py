@@ -10,7 +10,7 @@ from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.callback_tester import CallbackTester
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
-from engine.callbacks.transports.custom_http_request import ApiRequestTransport
+from engine.callbacks.transports.http import ApiRequestTransport
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.memory_store.store import MemoryStore
 from wire.callbacks.targets import ApiRequestTarget, DeliveryTarget, GrpcTarget, HttpsTarget

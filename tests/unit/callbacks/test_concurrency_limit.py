@@ -1,8 +1,7 @@
 """The limit over all targets: whose turn it is, and what is kept for targets that answer."""
 
-from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.concurrency_limit import ConcurrencyLimit
-from engine.callbacks.target_queue import TargetQueue
+from engine.callbacks.target_queue import CircuitBreaker, TargetQueue
 
 
 def target_named(name: str, *, is_proven: bool = False) -> TargetQueue:

@@ -4,9 +4,8 @@ import pytest
 
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
-from engine.callbacks.call_queue import CallQueue
-from engine.callbacks.delivery_attempt import DeliveryAttempt
-from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
+from engine.callbacks.shard_queues import CallQueue
 from engine.callbacks.transport import Delivered, Outcome, SignedEvent
 from engine.observe.event_metrics import CallbackMetrics
 from engine.observe.metrics import Metrics

@@ -5,10 +5,9 @@ from contextlib import AsyncExitStack
 from structlog.testing import capture_logs
 
 from engine.callbacks.call_delivery import CallDelivery
-from engine.callbacks.call_queue import CallQueue
-from engine.callbacks.circuit_breaker import MAX_FAILURES, OPEN_S, CircuitBreaker
-from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.target_queue import TargetQueue
+from engine.callbacks.delivery_attempt import RetrySchedule
+from engine.callbacks.shard_queues import CallQueue
+from engine.callbacks.target_queue import MAX_FAILURES, OPEN_S, CircuitBreaker, TargetQueue
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.observe.metrics import Metrics
 from tests.harness.callbacks.scene import commit_of

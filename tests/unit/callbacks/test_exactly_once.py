@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.delivery_attempt import RetrySchedule
 from engine.callbacks.transport import Delivered, SignedEvent
 from engine.store.outbox import Outbox, Settlement
 from tests.harness.callbacks.scene import commit_of

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from engine.callbacks.call_delivery import BLOCKING_TRIES
+from engine.callbacks.delivery_attempt import RetrySchedule
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
 from engine.store.outbox import DeadLetter, Outbox, Settlement
 from tests.harness.callbacks.scene import commit_of

@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
-from engine.callbacks.call_queue import CallQueue
-from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
-from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision, RetrySchedule
+from engine.callbacks.shard_queues import CallQueue
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.observe.metrics import Metrics
 from tests.harness.memory_store.store import MemoryStore

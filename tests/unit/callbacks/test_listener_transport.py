@@ -8,8 +8,7 @@ import pytest
 
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.callbacks.transports.listener import ListenerTransport
-from engine.listeners.exchange import LOST, ListenerExchange, ListenerReply, ReceivedBody
-from engine.listeners.registry import ListenerRegistry
+from engine.listeners import LOST, ListenerExchange, ListenerRegistry, ListenerReply, ReceivedBody
 from engine.webhooks.errors import AttemptFailed
 from engine.webhooks.log.exchange import Exchange
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from engine.callbacks.call_delivery import BLOCKING_TRIES
-from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.delivery_attempt import RetrySchedule
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from tests.harness.callbacks.scene import commit_of
 from tests.harness.memory_store.store import MemoryStore

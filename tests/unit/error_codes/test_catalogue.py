@@ -7,9 +7,9 @@ from typing import get_args
 import pytest
 
 from engine.calls.model import causes
-from engine.listeners.exchange import LOST
+from engine.listeners import LOST
 from engine.runtime.admission.inbound import BAD_ROUTE, DIAL_LOOP, OTHER_ACCOUNT
-from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
+from engine.runtime.admission.node_selection import ENGINE_CODES, NODE_CODES
 from engine.runtime.agents.agent_presence import AgentRejection
 from engine.runtime.base.interfaces import CallRejection, DialRejection
 from tests.harness.each import for_each

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.causes import EndedBy
-from engine.runtime.account_calls import AccountCalls
-from engine.runtime.call_service import CallService
+from engine.runtime.call_service import AccountCalls, CallService
 from engine.store.errors import StoreDown
 from tests.harness.calls.builders import outbound
 

@@ -8,7 +8,7 @@ from engine.calls.model.call_states import AwaitingInstructions, Ending, Gatheri
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.requests import HoldRequested
-from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.shard.live_call import LiveCall
 from engine.store.errors import StoreDown
 from tests.harness.calls.builders import HTTPS, MAIN, outbound

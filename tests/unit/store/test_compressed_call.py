@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from engine.calls.model.events import LegEnded
 from engine.calls.model.storage_format import decode_stored_call, encode
-from engine.store.call_text import decode_parts, encode_parts
 from engine.store.compressed_call import (
     DICTIONARIES,
     DICTIONARY,
     EndedCall,
     compress,
+    decode_parts,
     decompress,
+    encode_parts,
 )
 from tests.harness.calls.builders import ID, MAIN, bridged_call, outbound
 from tests.harness.calls.control import BOB, PEER

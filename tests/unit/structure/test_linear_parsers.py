@@ -13,16 +13,16 @@ from base.otel import context_headers
 from engine.ami.contacts import address_of_contact, remote_address
 from engine.ami.events import take_dtmf
 from engine.ami.messages import read_message
-from engine.ari.decode import decode_event
+from engine.ari.events import decode_event
 from engine.calls.model.recording import parse_recording_name
-from engine.common.phone_numbers import strip_parameters
-from engine.recordings.byte_ranges import Unsatisfiable, byte_range
+from engine.recordings import Unsatisfiable, byte_range
 from engine.runtime.pbx.incoming_call_arguments import (
     MAX_HEADER_LENGTH,
     read_arguments,
     read_identity,
+    read_replacement,
+    strip_parameters,
 )
-from engine.runtime.pbx.replacement_arguments import read_replacement
 from engine.runtime.policy.destinations import full_numbers
 from tests.harness.ami.monitoring import RecordingListener
 from wire.call_id_format import call_of

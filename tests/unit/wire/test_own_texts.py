@@ -13,7 +13,7 @@ from msgspec import inspect
 
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.storage_format import encode_log_entry
-from engine.runtime.admission.call_id_tail_generator import CallIdTails
+from engine.runtime.admission.config import CallIdTails
 from tests.unit.wire.phone_numbers.test_spellings import EXAMPLES
 from wire.erasure import NumberMatcher
 from wire.events.call_events import CallEvent

@@ -9,7 +9,7 @@ import time
 
 from redis.asyncio import Redis
 
-from engine.listeners.exchange import ListenerReply, ReceivedBody
+from engine.listeners import ListenerReply, ReceivedBody
 from engine.observe.event_metrics import WebhookLogMetrics
 from engine.runtime.io.attempt_writer import AttemptWriter
 from engine.store.redis.store import RedisStore

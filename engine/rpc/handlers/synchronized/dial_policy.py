@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.rpc.lookup import live_call_of, name_in
 from engine.rpc.problems import LimitReached, NotFound
-from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.destinations import denied_type, region_of_policy
 from engine.runtime.policy.dial_policy import DialPolicy

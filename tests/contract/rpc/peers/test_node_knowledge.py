@@ -15,7 +15,7 @@ from engine.rpc.access import RpcAccess
 from engine.rpc.peers.client import open_peer_client
 from engine.rpc.peers.node_knowledge import NodeKnowledge
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
-from engine.runtime.agents.phone_reports import PhoneReports
+from engine.runtime.agents.phone_logins import PhoneReports
 from engine.runtime.io.digit_sealer import DigitSealer
 from tests.harness.ports import free_port
 from tests.harness.rpc.other_engines import SINGLE_ENGINE

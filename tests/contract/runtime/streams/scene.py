@@ -12,12 +12,11 @@ from engine.calls.model.events import Event
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.streams.channels import StreamChannels
+from engine.runtime.streams.gateway_client import GatewayClient
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.node_streams import FencedStreams, NodeStreams
-from engine.runtime.streams.report_feed import ReportFeed
-from engine.runtime.streams.report_listener import GatewayListener
+from engine.runtime.streams.report_feed import GatewayListener, ReportFeed
 from engine.runtime.streams.setup import BotNetworks, SetupFactory
-from engine.streams.client import GatewayClient
 from engine.webhooks.signatures import Signer
 from tests.contract.runtime.streams.simulated_gateway import TOKEN, SimulatedGateway
 from tests.harness.calls.builders import tree

@@ -4,9 +4,9 @@ import asyncio
 
 from base.tasks import cancel_all
 from engine.calls.model.stream_commands import SendToStream
+from engine.runtime.streams.channels import StreamSlot
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
-from engine.runtime.streams.message_sender import MessageSender
-from engine.runtime.streams.slot import StreamSlot
+from engine.runtime.streams.node_streams import MessageSender
 from tests.contract.runtime.streams.scene import Held
 from wire.streams.setup import StreamMessage, StreamSetup, TextMessage
 

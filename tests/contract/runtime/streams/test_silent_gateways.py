@@ -1,7 +1,7 @@
 """Gateways that stand still, and streams that are at another gateway than they were."""
 
 from engine.runtime.streams.gateway_pool import Gateway
-from engine.runtime.streams.report_listener import DEAD_S, SILENT_S, GatewayListener
+from engine.runtime.streams.report_feed import DEAD_S, SILENT_S, GatewayListener
 from tests.contract.runtime.streams.scene import StreamScene
 from tests.harness.until import until
 from wire.streams import reports

@@ -1,6 +1,6 @@
 """SimGatewayClient: the requests of one engine to a simulated stream gateway."""
 
-from engine.streams.errors import GatewayUnavailable
+from engine.runtime.streams.gateway_client import GatewayUnavailable
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.streams.gateway import SimGateway
 from wire.streams.setup import StreamMessage, StreamSetup

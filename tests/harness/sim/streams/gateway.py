@@ -10,7 +10,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from engine.streams.client import ReportListener
+from engine.runtime.streams.gateway_client import ReportListener
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.streams.bots import MakeBot, SimBot

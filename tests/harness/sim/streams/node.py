@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.streams.channels import StreamChannels
+from engine.runtime.streams.gateway_client import ReportListener
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.node_streams import NodeStreams
-from engine.runtime.streams.report_feed import ReportFeed
-from engine.runtime.streams.report_listener import GatewayListener
+from engine.runtime.streams.report_feed import GatewayListener, ReportFeed
 from engine.runtime.streams.setup import BotNetworks, SetupFactory
-from engine.streams.client import ReportListener
 from engine.webhooks.signatures import Signer
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.streams.client import SimGatewayClient

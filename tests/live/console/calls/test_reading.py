@@ -7,7 +7,7 @@ from playwright.async_api import Browser, Response, expect
 from redis.asyncio import Redis
 
 from engine.calls.model.storage_format import decode_log_entry, encode
-from engine.store.redis.keys import shard_key
+from engine.store.redis.script_connection import shard_key
 from tests.harness.console.browser import console_page
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties

@@ -28,7 +28,7 @@ EXEMPT = {
     "engine/calls/verbs/flow.py:_instead": "others are only skipped",
     "engine/calls/verbs/screening.py:STARTS": "test_exhaustive.py: test_rows_of_a_single_leg",
     "engine/calls/verbs/screening.py:STATES": "test_exhaustive.py: test_rows_of_a_single_leg",
-    "engine/runtime/pbx/ari_replies.py:event_from_reply": "an ARI event follows other commands",
+    "engine/runtime/pbx/ari_requests.py:event_from_reply": "an ARI event follows other commands",
     "engine/runtime/pbx/ari_requests.py:is_pipelined": "the requests of others wait for replies",
     "engine/runtime/pbx/ari_requests.py:may_follow_at_once": "others wait for their reply",
     "engine/runtime/pbx/ari_requests.py:may_block": "Asterisk answers others at once",

@@ -12,8 +12,7 @@ from engine.ari.request import Reply
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound import MAX_EXTENSION, InboundCalls
 from engine.runtime.admission.inbound_routes import NO_SUCH_NUMBER, InboundRoutes
-from engine.runtime.agents.agent_template import AgentTemplate
-from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.directory import AgentTemplate, Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.interfaces import CallRejection
 from engine.runtime.pbx_nodes.node import IncomingChannel

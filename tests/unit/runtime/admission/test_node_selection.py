@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.policy.capacity_limits import TRUNK, CapacityLimits

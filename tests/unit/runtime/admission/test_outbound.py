@@ -9,7 +9,7 @@ from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.base.context import EngineContext
 from engine.runtime.cluster.shard_map import ShardMap
-from engine.runtime.shard.errors import NotOwner
+from engine.runtime.shard.control_requests import NotOwner
 from tests.harness.runtime.owner_scene import SHARD, OwnerScene
 from tests.harness.runtime.shard_scene import ManualClock
 from wire.call_id_format import call_id

@@ -1,6 +1,6 @@
 """Refused calls fill no log: one line a second of an account and reason, with their number."""
 
-from engine.runtime.admission.refusal_lines import INTERVAL_MS, MAX_KNOWN, RefusalLines
+from engine.runtime.admission.inbound import INTERVAL_MS, MAX_KNOWN, RefusalLines
 
 
 class Clock:

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.runtime.agents.agent_presence import AgentPresence, AgentRejection
-from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
-from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.directory import AgentTemplate, Directory
 from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from tests.harness.calls.builders import inbound
 from tests.harness.memory_store.store import MemoryStore

@@ -8,8 +8,7 @@ import pytest
 
 from base.ttl_cache import MAX_ENTRIES
 from engine.runtime.agents.account_agents import REREAD_INTERVAL_MS, Caller
-from engine.runtime.agents.agent_template import AgentTemplate
-from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.directory import AgentTemplate, Directory
 from engine.runtime.base.interfaces import AgentPhone
 from engine.store.errors import StoreDown
 from engine.store.store import MAX_CHANGES

@@ -5,7 +5,7 @@ import asyncio
 from base.tasks import cancel_all
 from engine.ari.request import Reply
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
-from engine.runtime.agents.phone_reports import PhoneReports
+from engine.runtime.agents.phone_logins import PhoneReports
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.until import until
 from tests.harness.virtual_time import virtual_time

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from engine.ari.decode import decode_event
+from engine.ari.events import decode_event
 from engine.runtime.agents.registered_endpoints import (
     APP,
     SUBSCRIPTION_BATCH,

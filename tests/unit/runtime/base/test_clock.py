@@ -4,8 +4,7 @@ import asyncio
 import time
 
 from engine.observe.metrics import Metrics
-from engine.runtime.base.clock import LoopClock
-from engine.runtime.base.clock_step_correction import ClockStepCorrection
+from engine.runtime.base.clock import ClockStepCorrection, LoopClock
 from tests.harness.memory_store.store import MemoryStore
 
 START_S = 1_700_000_000

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from engine.runtime.cluster.node_roles import NodeRoles, assign_roles
+from engine.runtime.cluster.node_duties import NodeRoles, assign_roles
 from engine.runtime.cluster.share_plan import EngineState, plan_shares
 from wire.shard import ShardId
 

@@ -11,10 +11,10 @@ from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import ActionReceived
-from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.policy.capacity_limits import TRUNK
-from engine.runtime.shard.errors import NotOwner
+from engine.runtime.shard.control_requests import NotOwner
 from tests.harness.calls.builders import CHANNEL, HTTPS, outbound, say, tree
 from tests.harness.runtime.owner_scene import SHARD, SLOT, OwnerScene
 from tests.harness.until import until

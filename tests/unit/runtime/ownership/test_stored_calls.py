@@ -13,9 +13,9 @@ from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.calls.model.storage_format import FORMAT, decode_stored_call
 from engine.calls.states import deadline_ms
-from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.pbx_nodes.reaper import Reaper
-from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S
+from engine.runtime.shard.control_requests import COMMIT_TIMEOUT_S
 from engine.store.errors import StoreDown
 from tests.harness.calls.builders import HTTPS
 from tests.harness.runtime.ari_messages import ari, channel

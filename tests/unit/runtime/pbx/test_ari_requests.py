@@ -8,16 +8,16 @@ from engine.calls.model import causes
 from engine.calls.model import commands as do
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
 from engine.calls.model.requests import ReplacementArrived
-from engine.media.served_clip import LEAD_IN_MS, MAX_JOINED, MAX_JOINED_MS
-from engine.runtime.pbx.ari_replies import event_from_reply
+from engine.media.clip import LEAD_IN_MS, MAX_JOINED, MAX_JOINED_MS
 from engine.runtime.pbx.ari_requests import (
     continues_after,
+    event_from_reply,
     is_pipelined,
     may_block,
     may_follow_at_once,
     requests_for,
 )
-from engine.runtime.pbx.replacement_arguments import read_replacement
+from engine.runtime.pbx.incoming_call_arguments import read_replacement
 from tests.harness.calls.builders import CLIPS, ID, MAIN
 from tests.harness.runtime.shard_scene import ENDPOINTS
 from wire.media import Clip

@@ -7,7 +7,7 @@ import pytest
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.observe.metrics import Metrics
-from engine.observe.traces import Traces
+from engine.observe.telemetry import Traces
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from tests.harness.runtime.recording_pbx import LOST, OK, RecordingPbx

@@ -1,7 +1,6 @@
 """Dial strings of several trunks."""
 
-from engine.runtime.pbx.endpoint_templates import EndpointTemplates
-from engine.runtime.pbx.trunks import trunk_name, trunk_templates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates, trunk_name, trunk_templates
 
 FIRST = "PJSIP/{number}@trunk"
 

@@ -4,7 +4,7 @@ import asyncio
 
 from base.tasks import cancel_all
 from engine.ari.request import Reply, Request
-from engine.runtime.pbx_nodes.dialplan_slots import REPEAT_AFTER_S, DialplanSlots
+from engine.runtime.pbx_nodes.slots import REPEAT_AFTER_S, DialplanSlots
 from tests.harness.runtime.recording_pbx import OK, RecordingPbx
 from tests.harness.until import until
 from tests.harness.virtual_time import virtual_time

@@ -1,6 +1,6 @@
 """How late events are read, whatever the PBX's clock shows."""
 
-from engine.runtime.pbx_nodes.event_delay import MAX_DELAY_MS, MIN_DELAY_MS, PERIOD_MS, EventDelay
+from engine.runtime.pbx_nodes.recent_digits import MAX_DELAY_MS, MIN_DELAY_MS, PERIOD_MS, EventDelay
 from tests.harness.calls.builders import NOW
 
 PBX_MS = NOW - 3_600_000  # its clock is an hour slow

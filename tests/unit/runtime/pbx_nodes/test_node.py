@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from msgspec.structs import replace
 
-from engine.ari.decode import timestamp_ms
+from engine.ari.events import timestamp_ms
 from engine.ari.request import Reply
 from engine.calls.model.call_states import Gathering
 from engine.runtime.pbx_nodes.node import SILENT_BEGINNINGS_MS, IncomingChannel

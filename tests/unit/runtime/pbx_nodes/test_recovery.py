@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.ari.decode import timestamp_ms
+from engine.ari.events import timestamp_ms
 from engine.ari.request import LOST, Reply, Request
 from engine.calls.media.awaited_playbacks import active_playback
 from engine.calls.model.call_states import Gathering

@@ -9,8 +9,7 @@ from engine.ari.request import Reply
 from engine.calls.model.io_commands import SendWebhook
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
-from engine.runtime.streams.report_feed import ReportFeed
-from engine.runtime.streams.report_listener import GatewayListener
+from engine.runtime.streams.report_feed import GatewayListener, ReportFeed
 from tests.harness.calls.builders import MAIN
 from tests.harness.calls.recognizers import SPEECH, listening, recognizer, speak
 from tests.harness.runtime.ari_messages import channel

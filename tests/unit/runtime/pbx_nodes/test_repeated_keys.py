@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from engine.runtime.pbx_nodes.repeated_keys import MAX_LEGS, RepeatedKeys
+from engine.runtime.pbx_nodes.recent_digits import MAX_LEGS, RepeatedKeys
 
 LEG = "1.1"
 STARTED_MS = 1_000_000

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from engine.ari.decode import timestamp_ms
+from engine.ari.events import timestamp_ms
 from engine.ari.request import Reply
 from engine.calls.model.call_states import Ending
 from engine.calls.model.events import CallDropped, LegAnswered

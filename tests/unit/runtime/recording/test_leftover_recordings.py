@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.ari.request import Reply
-from engine.recordings.errors import ArchiveError
+from engine.recordings import ArchiveError
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from tests.harness.calls.builders import ID, inbound, say
 from tests.harness.runtime.shard_scene import ShardScene

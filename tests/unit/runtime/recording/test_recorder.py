@@ -14,7 +14,7 @@ from engine.calls.model.commands import (
     StopRecording,
 )
 from engine.calls.model.events import RecordingsArchived
-from engine.recordings.errors import ArchiveError
+from engine.recordings import ArchiveError
 from engine.runtime.recording.recorder import FencedRecorder
 from engine.store.store import LeaseView
 from tests.harness.runtime.recorder_scene import (

@@ -2,12 +2,12 @@
 
 from structlog.testing import capture_logs
 
-from engine.ari.decode import UnknownEvent
+from engine.ari.events import UnknownEvent
 from engine.ari.request import LOST
 from engine.calls.model.events import LegAnswered, LegEnded, RecordingsArchived
 from engine.calls.model.requests import HangupRequested
 from engine.observe.metrics import Metrics
-from engine.runtime.pbx_nodes.slot_listener import SlotListener
+from engine.runtime.pbx_nodes.slots import SlotListener
 from engine.store.errors import Overflow
 from tests.harness.calls.builders import MAIN, outbound, say
 from tests.harness.calls.recordings import ARCHIVE

@@ -7,8 +7,7 @@ import pytest
 
 from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.stream_commands import StartStream
-from engine.runtime.streams.channels import StreamChannels
-from engine.runtime.streams.slot import LeaseLost, StreamSlot
+from engine.runtime.streams.channels import LeaseLost, StreamChannels, StreamSlot
 from tests.harness.runtime.ari_messages import channel
 from tests.harness.runtime.recording_pbx import LOST, RecordingPbx
 from tests.harness.until import until

@@ -1,8 +1,7 @@
 """The gateways beside a PBX: which one takes a stream, and when one counts as silent."""
 
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
-from engine.runtime.streams.report_feed import ReportFeed
-from engine.runtime.streams.report_listener import DEAD_S, SILENT_S, GatewayListener
+from engine.runtime.streams.report_feed import DEAD_S, SILENT_S, GatewayListener, ReportFeed
 from wire.streams.setup import StreamMessage, StreamSetup
 from wire.tree import DEFAULT_LIMITS
 

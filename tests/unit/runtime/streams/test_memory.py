@@ -6,7 +6,7 @@ from engine.calls.model.stream_events import (
     StreamEnded,
     StreamInterrupted,
 )
-from engine.runtime.streams.memory import MAX_STREAMS, StreamMemory
+from engine.runtime.streams.report_feed import MAX_STREAMS, StreamMemory
 
 CONNECTED = StreamConnected("w1", 5, 20)
 ENDED = StreamEnded("w1", "bot-closed")

@@ -12,7 +12,7 @@ from engine.calls.model.stream_events import (
     StreamMarkReached,
     StreamSpeechChanged,
 )
-from engine.runtime.streams.reports import MAX_SPEECH_CHARS, translate
+from engine.runtime.streams.report_feed import MAX_SPEECH_CHARS, translate
 from engine.runtime.streams.setup import channel_format
 from tests.harness.calls.builders import tree
 from wire.streams import reports

@@ -7,7 +7,7 @@ import pytest
 from redis.asyncio import SSLConnection
 from redis.asyncio.sentinel import SentinelConnectionPool
 
-from engine.listeners.exchange import MAX_READS
+from engine.listeners import MAX_READS
 from engine.rpc.handlers.listeners import MAX_POLLS
 from engine.rpc.middleware.concurrency_limit import MAX_STREAMS
 from engine.store.errors import StoreDown

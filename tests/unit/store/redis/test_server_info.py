@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.store.redis.server_info import read_servers
+from engine.store.redis.store import read_servers
 from wire.cluster import StoreServer
 
 VALKEY = {

@@ -2,10 +2,9 @@
 
 import pytest
 
-from engine.webhooks.log.codec import compress, decompress
+from engine.webhooks.log.echoes import is_secret
 from engine.webhooks.log.exchange import MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, ShownRequest
-from engine.webhooks.log.header_names import is_secret
-from engine.webhooks.log.logged_attempt import logged
+from engine.webhooks.log.logged_attempt import compress, decompress, logged
 from tests.unit.webhooks.log.exchanges import CALL, EVENT_ID, Reply, attempt
 
 

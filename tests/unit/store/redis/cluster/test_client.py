@@ -9,8 +9,12 @@ from redis.exceptions import AskError, MovedError, ReadOnlyError, ResponseError
 from redis.exceptions import ConnectionError as LostError
 
 from engine.store.errors import StoreDown
-from engine.store.redis.cluster.client import ANY_KEY, MAX_REDIRECTIONS, ClusterClient
-from engine.store.redis.cluster.scripts import ClusterScripts
+from engine.store.redis.cluster.client import (
+    ANY_KEY,
+    MAX_REDIRECTIONS,
+    ClusterClient,
+    ClusterScripts,
+)
 from engine.store.redis.cluster.topology import ClusterNode
 from engine.store.redis.script_connection import NEW_CONNECTION, LuaScript
 from tests.harness.virtual_time import virtual_time

@@ -1,1 +1,0 @@
-"""Helpers for asyncio that every package of the engine may use."""

@@ -1,1 +1,0 @@
-"""Sends webhooks to listeners instead of their addresses (docs/webhooks-in-development.md)."""

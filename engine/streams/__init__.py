@@ -1,1 +1,0 @@
-"""The clients of the stream gateways beside the PBX nodes."""
