@@ -1,6 +1,6 @@
 """The nodes of an engine, opened and closed while it runs.
 
-It knows all nodes, and is connected to those for which it has a duty (`node_upkeep.py`).
+It knows all nodes, and is connected to those for which it has a duty (`node_duties.py`).
 """
 
 import asyncio

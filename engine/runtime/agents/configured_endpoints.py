@@ -1,6 +1,6 @@
 """The endpoints configured at one node, registered or not, except the trunk's.
 
-The node's supervisor polls them, and the other engines learn them from it (`phone_reports.py`).
+The node's supervisor polls them, and the other engines learn them from it (`phone_logins.py`).
 """
 
 import asyncio

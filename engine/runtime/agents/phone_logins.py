@@ -1,4 +1,8 @@
-"""At which node each phone has logged in last: registered there, or placed a call."""
+"""At which node each phone has logged in last: registered there, or placed a call.
+
+Only a node's supervisor asks the node for its endpoints. Its heartbeat carries a revision, so the
+other engines read a report of endpoints and logins only when it has changed.
+"""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,8 @@
-"""The engine's clock: wall time in milliseconds, and timers on it."""
+"""The engine's clock: wall time in milliseconds, timers on it, and its correction.
+
+The host's clock may be wrong by hours when the engine starts, and be set later. The engine's clock
+follows it, and moves the times of live calls with it: no deadline comes earlier or later.
+"""
 
 import asyncio
 import time
@@ -34,7 +38,7 @@ class LoopClock:
     """The event loop's clock plus an offset, so that wall-clock jumps move no timer.
 
     A host's clock may be wrong when the engine starts: `correct` follows it
-    (`clock_step_correction.py`).
+    (`ClockStepCorrection`).
     """
 
     def __init__(

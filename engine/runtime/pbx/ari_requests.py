@@ -1,4 +1,4 @@
-"""Translates PBX commands into ARI requests."""
+"""Translates PBX commands into ARI requests, and replies into events."""
 
 from collections.abc import Sequence
 

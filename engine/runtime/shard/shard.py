@@ -1,7 +1,7 @@
 """A shard: the live calls of one slot on one PBX node.
 
 It runs synchronously on the event loop: an event is stepped at once (`step_runner.py`), unless the
-node is disconnected (`pause_buffer.py`).
+node is disconnected (`PauseBuffer`).
 """
 
 import asyncio
