@@ -17,7 +17,7 @@ from base.tasks import first_found
 from engine.media.clip import MAX_JOINED, served_clip
 from engine.media.clip_cache import ClipCache
 from engine.rpc.peers.client import is_forwarded
-from engine.rpc.peers.remote_clips import RemoteClips
+from engine.rpc.peers.prompts import RemoteClips
 
 _HEADERS = {
     "Content-Type": "audio/wav",

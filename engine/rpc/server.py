@@ -51,17 +51,14 @@ from engine.rpc.handlers.webhook_log import WebhookLogHandlers
 from engine.rpc.health import health_routes
 from engine.rpc.json_body import MAX_BODY_BYTES, json_response, read_body
 from engine.rpc.media import media_routes
-from engine.rpc.metrics.page import MetricsPage, metrics_routes
+from engine.rpc.metrics import MetricsPage, metrics_routes
 from engine.rpc.middleware.concurrency_limit import concurrency_limit
-from engine.rpc.middleware.costs import costs
 from engine.rpc.middleware.forwarding import forwarding
-from engine.rpc.middleware.timing import timing
-from engine.rpc.middleware.tracing import tracing
+from engine.rpc.middleware.measurement import costs, timing, tracing
 from engine.rpc.operation import Operation
 from engine.rpc.peers.client import PeerClient, ShardDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
-from engine.rpc.peers.prompt_erasure import PromptErasure
-from engine.rpc.peers.remote_clips import RemoteClips
+from engine.rpc.peers.prompts import PromptErasure, RemoteClips
 from engine.rpc.problems import Handler, problem_middleware
 from engine.rpc.views.timelines import TimelineTurns
 from engine.runtime.agents.agent_documents import AgentDocuments

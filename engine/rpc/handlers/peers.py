@@ -3,7 +3,7 @@
 from aiohttp import web
 from msgspec import Struct
 
-from engine.rpc.peers.prompt_erasure import PromptErasure
+from engine.rpc.peers.prompts import PromptErasure
 from engine.runtime.call_service import CallService
 from engine.runtime.io.digit_sealer import DigitSealer
 from wire import rpc

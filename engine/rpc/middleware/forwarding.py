@@ -11,7 +11,7 @@ from aiohttp.typedefs import Middleware
 
 from base.http_client import failure_word
 from base.loop_cost import SERVER_TIMING
-from engine.rpc.middleware.tracing import trace_headers
+from engine.rpc.middleware.measurement import trace_headers
 from engine.rpc.peers.client import (
     FORWARDED,
     NOT_SENT_ERRORS,

@@ -16,7 +16,7 @@ from aiohttp.test_utils import TestServer
 from engine.media.clip import BYTES_PER_MS, LEAD_IN_MS, Clip
 from engine.rpc.media import media_routes
 from engine.rpc.peers.client import PeerClient
-from engine.rpc.peers.remote_clips import RemoteClips
+from engine.rpc.peers.prompts import RemoteClips
 from engine.rpc.peers.signature import RequestSigner
 from tests.harness.media.scene import failure, media_scene, read_samples
 from tests.harness.media.sounds import FORMATS, REFUSED, MediaScene, level_db, sound

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.metrics import Metrics as ApiMetrics
 from engine.observe.metrics import Metrics
-from engine.rpc.metrics.page import MetricsPage
+from engine.rpc.metrics import MetricsPage
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService

@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from base.loop_cost import CHARGE, SERVER_TIMING, from_header
-from engine.rpc.middleware.costs import costs
+from engine.rpc.middleware.measurement import costs
 from tests.harness.rpc.pair import running_pair
 from tests.harness.rpc.scene import TOKEN, RpcScene
 from tests.harness.shards import at

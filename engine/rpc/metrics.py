@@ -1,11 +1,23 @@
-"""Gauges of the current state, read from the shards per scrape."""
+"""The /metrics page of an engine: counters, gauges measured for the page, and finished series."""
 
+import asyncio
+import platform
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from importlib.metadata import version
 from typing import TypeVar, get_args
 
-from base.metrics import CurrentValues, Labels, Metadata
+from aiohttp import web
+from msgspec import Struct
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.process_collector import ProcessCollector
+
+from base.metrics import CurrentValues, Family, Labels, Metadata, text_of
 from engine.calls.model.call_states import CallState, Ended
+from engine.observe.metrics import Metrics
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS, Node
@@ -14,6 +26,75 @@ from engine.runtime.shard.shard import CallShard
 from engine.runtime.streams.gateway_pool import GatewayState
 from engine.store.writer import MAX_PENDING
 from wire.base import tag_of
+
+SLICE_S = 0.001  # then live calls take their turn
+
+
+class MetricsPage(Struct, frozen=True):
+    """All metrics of an engine, read per scrape."""
+
+    service: CallService
+    shards: ShardMap
+    metrics: Metrics
+    clips_in_progress: Callable[[], int]
+
+    def families(self) -> Iterator[Family]:
+        """Return the families; each is read when it is reached."""
+        yield _build()
+        yield from call_gauges(self.service)
+        yield from shard_gauges(self.service)
+        yield from node_gauges(self.service)
+        yield from store_gauges(self.service, self.shards)
+        yield from limit_gauges(self.service)
+        text = "Clips in production or waiting for it"
+        yield gauge("switchroom_media_in_progress", text, (), {(): self.clips_in_progress()})
+        yield from self.metrics.families
+
+    async def render(self) -> bytes:
+        """Return the page; in between, the loop does other work."""
+        page, lines = bytearray(), list[str]()
+        slice_end_s = time.perf_counter() + SLICE_S
+        for family in self.families():
+            for text in text_of(family):
+                lines.append(text)
+                if time.perf_counter() > slice_end_s:
+                    page += "".join(lines).encode()
+                    lines.clear()
+                    await asyncio.sleep(0)
+                    slice_end_s = time.perf_counter() + SLICE_S
+        page += "".join(lines).encode()
+        await asyncio.sleep(0)
+        return bytes(page + _process_metrics())
+
+    def held_shards(self) -> set[Labels]:
+        """Return the node and slot of each shard."""
+        nodes = self.service.nodes.values()
+        return {(node.name, str(slot)) for node in nodes for slot in node.shards}
+
+
+def metrics_routes(page: MetricsPage) -> list[web.RouteDef]:
+    """Return the /metrics route; it needs no token and shows no call data."""
+    finished = FinishedSeries(page.metrics, time.monotonic)
+
+    async def metrics(_request: web.Request) -> web.Response:
+        finished.drop(page.held_shards())
+        return web.Response(body=await page.render(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    return [web.get("/metrics", metrics)]
+
+
+def _process_metrics() -> bytes:
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    GCCollector(registry=registry)
+    return generate_latest(registry)
+
+
+def _build() -> CurrentValues:
+    values = {(version("switchroom"), platform.python_version()): 1}
+    text = "Version of this engine; always 1"
+    return gauge("switchroom_build_info", text, ("version", "python"), values)
+
 
 STATES = tuple(each for each in get_args(CallState) if each is not Ended)
 SHARD_LABELS = ("node", "slot")
@@ -139,3 +220,34 @@ def _shards(service: CallService) -> Iterator[CallShard]:
 
 def _labels(shard: CallShard) -> tuple[str, str]:
     return shard.context.node, str(shard.context.slot)
+
+
+KEPT_S = 600.0
+
+
+class FinishedSeries:
+    """Remembers when each (node, slot) was last held, and drops its series ten minutes later.
+
+    Until then its last counts are scraped, and a slot that comes back continues them. Later it
+    starts at 0 as in a new engine: Prometheus takes a counter that is lower than before for one
+    that was reset, so rates and increases contain what was counted since, and nothing twice.
+    """
+
+    def __init__(self, metrics: Metrics, monotonic: Callable[[], float]) -> None:
+        self._metrics = metrics
+        self._monotonic = monotonic
+        self._last_held_s: dict[Labels, float] = {}
+
+    def drop(self, held: AbstractSet[Labels]) -> None:
+        """Drop what is finished, given the pairs that are held now."""
+        now_s = self._monotonic()
+        for pair in self._metrics.shards() | held:
+            if pair in held:
+                self._last_held_s[pair] = now_s
+            else:
+                self._last_held_s.setdefault(pair, now_s)
+        finished = {pair for pair, at_s in self._last_held_s.items() if now_s - at_s > KEPT_S}
+        if finished:
+            self._metrics.drop_shards(finished)
+            for pair in finished:
+                del self._last_held_s[pair]

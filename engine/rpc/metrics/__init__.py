@@ -1,1 +1,0 @@
-"""The metrics page and its gauges."""
