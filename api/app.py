@@ -13,9 +13,7 @@ import api.callbacks.routes
 import api.cdrs.routes
 import api.contacts.contacts.routes
 import api.contacts.exports.routes
-import api.contacts.lists.file_routes
 import api.contacts.lists.routes
-import api.contacts.tags.routes
 import api.dnc.routes
 import api.numbers.routes
 import api.operations.routes
@@ -68,10 +66,9 @@ ROUTES = (
     api.operations.routes.routes,
     api.numbers.routes.routes,
     api.contacts.lists.routes.routes,
-    api.contacts.lists.file_routes.routes,
     api.contacts.contacts.routes.routes,
     api.dnc.routes.routes,
-    api.contacts.tags.routes.routes,
+    api.contacts.lists.routes.tag_routes,
     api.contacts.exports.routes.routes,
     api.templates.action_routes.routes,
     api.templates.routes.routes,

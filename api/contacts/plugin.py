@@ -10,9 +10,8 @@ from api.common.account_concurrency import LimitedSlots
 from api.common.clock import Clock
 from api.common.mail import MailServer
 from api.contacts.contacts.contact_events import ContactEvents
-from api.contacts.contacts.crm import Crm
 from api.contacts.contacts.pages import Pages
-from api.contacts.contacts.search import ContactSearch
+from api.contacts.contacts.search import ContactSearch, Crm
 from api.contacts.contacts.service import ContactService
 from api.contacts.contacts.store import ContactStore
 from api.contacts.exports import job

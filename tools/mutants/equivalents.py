@@ -25,7 +25,7 @@ EQUIVALENTS: Mapping[tuple[str, str, str], str] = {
     ("api/contacts/tags/store.py", "ids and job.insert", "job.insert"): (
         "for no contact, nothing is inserted"
     ),
-    ("api/contacts/imports/reader/zip_guard.py", "0", "-1"): (
+    ("api/contacts/imports/reader/sheets.py", "0", "-1"): (
         "a byte for each of at most 2,000 members, of a limit of a gigabyte"
     ),
     (

@@ -1,15 +1,19 @@
 """Searches contacts: by page, or one with all its details."""
 
 import re
+from collections.abc import Iterable
 from contextlib import AsyncExitStack, suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
+from api.cdrs import views
+from api.cdrs.query.filters import Filters as CallFilters
+from api.cdrs.store import CdrStore
 from api.common.account_concurrency import LimitedSlots
 from api.common.errors import NotFound
-from api.contacts.contacts.crm import Crm
+from api.common.projection import project
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.pages import Pages
 from api.contacts.contacts.schemas import (
@@ -20,11 +24,18 @@ from api.contacts.contacts.schemas import (
     parse_flag,
 )
 from api.contacts.contacts.store import ContactStore
-from api.contacts.contacts.views import ContactPage, ContactView, contact_view
+from api.contacts.contacts.views import (
+    ContactCrmView,
+    ContactPage,
+    ContactView,
+    LastCall,
+    contact_view,
+)
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
+from api.db.database import Database
 from api.http.paging import in_pieces
 from wire.decoding.errors import BadInput
 from wire.decoding.texts import email_address
@@ -33,8 +44,26 @@ from wire.phone_numbers.written_number import InvalidNumber
 
 _NUMBER = re.compile(r"\+?[0-9]{1,20}", re.ASCII)
 _SEPARATORS = re.compile(r"[\s().\-/~]")
-
 MAX_CRM_ROWS = 100  # rows of a page: each is looked up in call records
+MAX_COUNTED = 100  # calls with one number
+
+
+class Crm:
+    def __init__(self, database: Database) -> None:
+        self._cdrs = CdrStore(database, MAX_COUNTED)
+
+    async def by_number(
+        self, account_id: str, phone_numbers: Iterable[str]
+    ) -> dict[str, ContactCrmView]:
+        """Return the number of calls and the last call of each phone number."""
+        return {each: await self._get(account_id, each) for each in phone_numbers}
+
+    async def _get(self, account_id: str, number: str) -> ContactCrmView:
+        page, total = await self._cdrs.page_and_total(CallFilters(account_id, number=number), 1)
+        if not page.rows:
+            return ContactCrmView(0, calls_are_exact=True, last_call=None)
+        last = project(LastCall, views.cdr_view(page.rows[0]))
+        return ContactCrmView(max(total.count, 1 + page.has_more), total.is_exact, last)
 
 
 class ContactSearch(Struct, frozen=True):

@@ -2,8 +2,9 @@
 
 import asyncio
 from pathlib import PurePath
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
+from msgspec import Meta, Struct
 from starlette.datastructures import UploadFile
 
 from api.accounts.cache import AccountCache
@@ -11,10 +12,10 @@ from api.common.account_concurrency import LimitedSlots
 from api.contacts.imports import reader_client
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileHints, FileSummary, UnreadableFile
-from api.contacts.imports.schemas import FileOptions
 from api.contacts.quotas import ContactQuotas
 from base.limit import Limit
 from wire.decoding.errors import BadInput
+from wire.decoding.patterns import ENCODING
 
 # Each may take a processor, and much memory.
 MAX_INSPECTIONS: Annotated[
@@ -24,6 +25,19 @@ MAX_INSPECTIONS_OF_ACCOUNT: Annotated[
     int, Limit("account", "429 `too_many_uploads`", "Uploads that are inspected, or wait for it.")
 ] = 8
 MAX_NAME_CHARS = 255
+Encoding = Annotated[str, Meta(min_length=1, max_length=32, pattern=ENCODING)]
+Delimiter = Literal[",", ";", "\t", "|"]
+
+
+class FileOptions(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+    """The encoding and the delimiter of a CSV file, if detection fails, and the header's row.
+
+    Without `headerRow`, the first row that is not empty is the header.
+    """
+
+    encoding: Encoding | None = None
+    delimiter: Delimiter | None = None
+    header_row: Annotated[int, Meta(ge=1, le=1_000)] | None = None
 
 
 class UploadService:

@@ -16,9 +16,7 @@ from api.contacts.imports.service import ImportService
 from api.contacts.imports.store import ImportStore
 from api.contacts.imports.uploads import UploadService
 from api.contacts.list_store import ListStore
-from api.contacts.lists import delete_job
-from api.contacts.lists.delete_job import ListDeleter
-from api.contacts.lists.service import ListService
+from api.contacts.lists.service import KIND, ListDeleter, ListService
 from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
 from api.jobs.store import JobStore
@@ -77,6 +75,6 @@ def build(
             quotas=quotas,
             accounts=account_cache,
         ),
-        jobs={job.KIND: importer.run, delete_job.KIND: deleter.run},
+        jobs={job.KIND: importer.run, KIND: deleter.run},
         deleter=deleter,
     )

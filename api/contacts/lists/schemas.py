@@ -3,12 +3,12 @@
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from api.contacts.contacts.schemas import LINES, PageQuery
 from api.contacts.exports.writers import COLUMNS
 from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
-from api.contacts.imports.schemas import FileOptions
+from api.contacts.imports.uploads import FileOptions
 from api.contacts.tags.schemas import Tags
 from wire.decoding import patterns
 from wire.decoding.errors import BadInput
@@ -81,3 +81,17 @@ def own_fields(**fields: tuple[str, ...]) -> tuple[str, ...]:
 def _one_spaced(name: str) -> str:
     """Return a name as it is read in the header of a file."""
     return " ".join(name.split())
+
+
+class FieldMappingRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """The field for each column's header: phoneNumber, fName, lName, email, or an assigned one."""
+
+    mappings: Annotated[dict[str, str], Meta(min_length=1, max_length=500)]
+
+
+class ProcessQuery(BaseModel):
+    """What happens to contacts whose number is in the list already."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    action: Literal["skip", "update"] = "skip"

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
+import sqlalchemy as sa
 from msgspec import UNSET, Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.datastructures import UploadFile
@@ -12,12 +13,10 @@ from api.common.account_concurrency import LimitedSlots
 from api.common.errors import Conflict, NotFound
 from api.contacts.exports.store import delete_downloads
 from api.contacts.imports.file_store import FileStore, ListFile
-from api.contacts.imports.mapping import check_mappings, likely_mappings
-from api.contacts.imports.rejected_csv import rejected_csv
+from api.contacts.imports.service import check_mappings, likely_mappings, rejected_csv
 from api.contacts.imports.store import ImportStore
 from api.contacts.imports.uploads import UploadService
 from api.contacts.list_store import ContactList, ListFilters, ListStore
-from api.contacts.lists import delete_job
 from api.contacts.lists.schemas import (
     ChangeData,
     InboundListRequest,
@@ -34,12 +33,16 @@ from api.contacts.lists.views import (
     preview_view,
 )
 from api.contacts.quotas import ContactQuotas
+from api.contacts.tables import contact_tags, contacts, files, lists
 from api.contacts.tags.schemas import split_tags
-from api.db.database import Database
-from api.jobs.store import JobStore
+from api.db.database import Database, Store
+from api.jobs.store import Job, JobStore, jobs
+from api.jobs.worker import Progress
 from wire.decoding.errors import BadInput, InputErrors
 
 FILE_OPTIONS = ("encoding", "delimiter", "header_row")
+KIND = "contacts-erase"
+BATCH_ROWS = 500  # some ms, during which no other account writes to SQLite
 
 
 class ListService(Struct, frozen=True):
@@ -163,7 +166,7 @@ class ListService(Struct, frozen=True):
             await self.files.delete(connection, list_id)
             await delete_downloads(connection, list_id)
             payload = {"list_id": list_id}
-            await self.jobs.add(connection, delete_job.KIND, account_id, payload)
+            await self.jobs.add(connection, KIND, account_id, payload)
         return ListDeletionResult(str(list_id))
 
     async def _views(
@@ -189,3 +192,35 @@ def _values(data: UploadData | ChangeData | InboundListRequest) -> dict[str, Any
 def _check_not_processing(contact_list: ContactList) -> None:
     if contact_list.status == "PROCESSING":
         raise Conflict("its file is being processed", "processing")
+
+
+class ListDeleter(Store):
+    async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
+        """Delete what is left of a list."""
+        list_id, deleted = job.payload["list_id"], 0
+        while count := await self._delete_batch(list_id):
+            deleted += count
+            await progress(deleted, None)
+        return {"contacts": deleted}
+
+    async def resume_failed(self) -> None:
+        """Let jobs that have failed go on: what a customer deleted must not stay stored."""
+        has_failed = sa.and_(jobs.c.kind == KIND, jobs.c.state == "failed")
+        again = {"state": "waiting", "attempts": 0, "due_ms": self._now_ms(), "ended_ms": None}
+        await self._database.execute(sa.update(jobs).where(has_failed).values(again))
+
+    async def _delete_batch(self, list_id: int) -> int:
+        """Delete some contacts, or the list if there are none; return how many contacts."""
+        ids = sa.select(contacts.c.id).where(contacts.c.list_id == list_id)
+        batch = ids.order_by(contacts.c.id).limit(BATCH_ROWS).scalar_subquery()
+        async with self._database.writing() as connection:
+            # Not by cascade: PostgreSQL would count the bytes of each contact's tags by themselves.
+            tags = sa.delete(contact_tags).where(contact_tags.c.contact_id.in_(batch))
+            await connection.execute(tags)
+            deletion = sa.delete(contacts).where(contacts.c.id.in_(batch))
+            deleted = (await connection.execute(deletion)).rowcount
+            if not deleted:
+                await delete_downloads(connection, list_id)  # requested at the last moment
+                await connection.execute(sa.delete(files).where(files.c.list_id == list_id))
+                await connection.execute(sa.delete(lists).where(lists.c.id == list_id))
+        return deleted

@@ -20,8 +20,7 @@ from api.contacts.imports.reader.messages import (
     FileSummary,
     UnreadableFile,
 )
-from api.contacts.imports.reader.sheets import Sheet
-from api.contacts.imports.reader.zip_guard import kind_of_zip
+from api.contacts.imports.reader.sheets import Sheet, kind_of_zip
 
 ZIP = b"PK"
 COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")  # [MS-CFB], section 2.2

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.contacts.imports.reader.zip_guard import MAX_RATIO
+from api.contacts.imports.reader.sheets import MAX_RATIO
 from api.contacts.imports.uploads import MAX_INSPECTIONS_OF_ACCOUNT
 from tests.harness.api.contacts.sheets import bomb, far_apart, zipped
 from tests.harness.api.contacts.uploads import BASE, rejected_upload, sent

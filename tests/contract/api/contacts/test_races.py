@@ -17,8 +17,7 @@ from api.contacts.contacts.store import ContactStore
 from api.contacts.imports import job
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileFormat, FileSummary
-from api.contacts.imports.schemas import FileOptions
-from api.contacts.imports.uploads import UploadService
+from api.contacts.imports.uploads import FileOptions, UploadService
 from api.contacts.lists.schemas import ChangeData, ListQuery
 from api.contacts.tables import contact_tags, imports
 from api.contacts.tags.store import TagReplacementJob

@@ -8,7 +8,7 @@ from sqlalchemy.dialects import sqlite
 
 from api.contacts.contacts.access_paths import IndexScan, index_scans, unfiltered_scans
 from api.contacts.contacts.filters import Filters
-from api.contacts.contacts.queries import count_matches
+from api.contacts.contacts.pages import count_matches
 
 NAMES = {"f_name": "ann", "l_name": "be"}
 EMAIL_AND_NAME = {"email": "ann@", "f_name": "a"}

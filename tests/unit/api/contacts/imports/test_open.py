@@ -16,7 +16,7 @@ from api.contacts.imports.reader.messages import (
     UnreadableFile,
 )
 from api.contacts.imports.reader.open import inspect_file, open_rows
-from api.contacts.imports.reader.zip_guard import BROKEN, MAX_MEMBERS, NO_SHEET
+from api.contacts.imports.reader.sheets import BROKEN, MAX_MEMBERS, NO_SHEET
 from tests.harness.api.contacts.sheets import BIRTH, a_sheet, below_empty_rows, sheet, zipped
 
 NAMES = {

@@ -1,8 +1,11 @@
-"""Validation of column mappings."""
+"""Mappings of columns, and rejected rows as CSV."""
+
+from collections.abc import AsyncIterator
 
 import pytest
 
-from api.contacts.imports.mapping import check_mappings
+from api.contacts.imports.reader.messages import RejectedRow
+from api.contacts.imports.service import check_mappings, rejected_csv
 from wire.decoding.errors import InputErrors
 
 HEADERS = ["Phone", "First name", "City"]
@@ -42,3 +45,18 @@ def test_a_message_names_twenty_columns(count: int, is_cut: bool) -> None:
         check_mappings({"Fax": "fName"}, [f"Column {number}" for number in range(count)], [])
     [message] = [each.message for each in caught.value.errors if each.path == "mappings.Fax"]
     assert message.endswith("…") == is_cut
+
+
+async def pages() -> AsyncIterator[list[RejectedRow]]:
+    """Yield one page."""
+    yield [RejectedRow(2, "city, too long", "12,'=1+1"), RejectedRow(7, "no cells", "")]
+
+
+async def test_stored_cells_are_not_escaped_again() -> None:
+    """That takes time for each download: they were escaped when the file was read."""
+    chunks = [chunk async for chunk in await rejected_csv(pages(), ["Phone", "Mail"])]
+    assert b"".join(chunks).decode().splitlines() == [
+        "line,reason,Phone,Mail",
+        '2,"city, too long",12,\'=1+1',
+        "7,no cells,",
+    ]

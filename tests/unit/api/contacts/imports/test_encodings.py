@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.contacts.imports.reader.alphabets import encoding_by_alphabet
+from api.contacts.imports.reader.encodings import encoding_by_alphabet
 
 POLISH = "Łukasz Małgorzata Grażyna Zdzisław Świętosława Śliwiński Wójcik Dąbrowska Kraków Źródło"
 CZECH = "Jiří Dvořák Tomáš Novák Černý Němec Růžena Kučerová Plzeň Šťastný Žižka"
