@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 from msgspec.structs import replace
 
-from engine.app import callback_factory, connections, factories
+from engine.app import connections, factories
 from engine.app.dns_discovery import Discovery
 from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
@@ -41,8 +41,7 @@ from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.ownership.ended_calls import EndedCallCompressor
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx.endpoint_templates import trunk_templates
-from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
-from engine.runtime.policy.stopped_accounts import StoppedAccounts
+from engine.runtime.policy.operator_stops import DrainedNodes, StoppedAccounts
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.cluster import DoctorFinding
@@ -107,7 +106,7 @@ class Engine:
             sealer = DigitSealer(self._access.tokens, os.urandom)
             parts = factories.assembly(settings, stack, context, telemetry, sealer)
             clips = await factories.clip_cache(parts)
-            targets = callback_factory.account_settings(settings, store)
+            targets = factories.account_settings(settings, store)
             stopped = StoppedAccounts(store.dial_policies)
             members = Membership(self._name)
             directory = factories.directory(parts)
@@ -118,10 +117,8 @@ class Engine:
             io = await factories.io_runner(
                 parts, clips, self._limits, targets.webhook_signer, listeners.find_for_request
             )
-            transports = await callback_factory.callback_transports(parts, targets, listeners)
-            dispatcher = callback_factory.callback_dispatcher(
-                parts, targets, transports, stopped.has
-            )
+            transports = await factories.callback_transports(parts, targets, listeners)
+            dispatcher = factories.callback_dispatcher(parts, targets, transports, stopped.has)
             agents = AgentPresence(directory, service.calls, service.phone_reports.configured)
             policy = factories.dial_policy(
                 parts, stopped.has, service.node_selection, members, shards
@@ -182,8 +179,8 @@ class Engine:
                 leases,
                 targets,
                 policy,
-                callback_factory.callback_tester(targets, transports),
-                await callback_factory.webhook_retry(
+                factories.callback_tester(targets, transports),
+                await factories.webhook_retry(
                     parts, targets, transports, self._limits, listeners.find_for_request
                 ),
                 telemetry,

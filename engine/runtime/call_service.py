@@ -25,9 +25,9 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator
 from engine.runtime.agents.phone_logins import PhoneReports
 from engine.runtime.base.context import EngineContext
-from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
 from engine.runtime.policy.capacity_limits import ClusterLoad
+from engine.runtime.policy.operator_stops import DrainedNodes
 from engine.runtime.shard.control_requests import NotOwner, RequestRejected, awaiting_commit
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard

@@ -19,7 +19,7 @@ from api.http.multipart import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
 from base.address_guard import AddressGuard, AddressRefused, guarded_session
 from engine.app.account_networks import address_guards
 from engine.media.clip import MediaError, MediaLimits
-from engine.media.download import download
+from engine.media.clip_maker import download
 from tests.harness.api.serving import Served
 from tests.harness.settings import read_settings
 from tests.harness.until import until

@@ -17,7 +17,7 @@ from engine.observe.metrics import Metrics
 from engine.runtime.call_service import AccountCalls
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.policy.stopped_accounts import StoppedAccounts
+from engine.runtime.policy.operator_stops import StoppedAccounts
 from tests.harness.api.cli import switchroom
 from tests.harness.api.rest import SECRET, Rest
 from tests.harness.calls.builders import CHANNEL, outbound

@@ -32,7 +32,6 @@ from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.calls.verbs.sensitive_input import sensitive_leg
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner, Writer
-from engine.runtime.shard.call_drop import drop_call
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.control_requests import RequestAck
@@ -46,6 +45,7 @@ from engine.runtime.shard.step_runner import (
     Core,
     OnStored,
     StepRunner,
+    drop_call,
     no_op,
 )
 from wire.base import tag_of

@@ -3,7 +3,7 @@
 import asyncio
 
 from base.tasks import cancel_all
-from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
+from engine.runtime.policy.operator_stops import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from tests.harness.memory_store.store import MemoryStore

@@ -40,7 +40,7 @@ _COMPUTED = {
     DIAL_LOOP,
     LOST,
     OTHER_ACCOUNT,
-    "store_overflow",  # engine/runtime/shard/call_drop.py
+    "store_overflow",  # engine/runtime/shard/step_runner.py
     "call_too_large",  # the same
     "read_only",  # engine/rpc/access.py
     "no_rest",  # cli/errors.py

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.media.download import fresh_ms, usable_etag
+from engine.media.clip_maker import fresh_ms, usable_etag
 
 
 @pytest.mark.parametrize(

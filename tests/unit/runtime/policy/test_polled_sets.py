@@ -7,8 +7,7 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
-from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
-from engine.runtime.policy.stopped_accounts import StoppedAccounts
+from engine.runtime.policy.operator_stops import DrainedNodes, StoppedAccounts
 from engine.store.errors import StoreDown
 from tests.harness.memory_store.documents import MemoryDialPolicyStore
 from tests.harness.memory_store.store import MemoryStore

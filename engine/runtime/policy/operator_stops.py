@@ -1,4 +1,7 @@
-"""The accounts that an operator has stopped; every engine polls them within a second."""
+"""What an operator has stopped, kept in the store: accounts, and nodes that are drained.
+
+Every engine polls both within a second.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from engine.store.errors import StoreDown
-from engine.store.store import DialPolicyStore
+from engine.store.store import DialPolicyStore, Store
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 0.5
@@ -42,3 +45,31 @@ class StoppedAccounts:
         self.accounts = stopped
         if stopped:
             await hang_up_calls(stopped)
+
+
+class DrainedNodes:
+    """The drained nodes as last read; unchanged while the store is down."""
+
+    def __init__(self, store: Store) -> None:
+        self.nodes: frozenset[str] = frozenset()
+        self._store = store
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self.refresh()
+            except StoreDown as error:
+                log.info("drained nodes not read", error=str(error))
+            await asyncio.sleep(POLL_INTERVAL_S)
+
+    async def refresh(self) -> None:
+        """Read the drained nodes; raises StoreDown."""
+        drained = await self._store.drained()
+        for node in sorted(drained ^ self.nodes):
+            log.info("node drained" if node in drained else "node undrained", node=node)
+        self.nodes = drained
+
+    async def set_drained(self, node: str, is_drained: bool) -> None:
+        """Drain a node, or end its drain; raises StoreDown."""
+        await self._store.put_drained(node, is_drained)
+        await self.refresh()
