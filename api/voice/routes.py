@@ -6,6 +6,7 @@ from fastapi import Query
 from msgspec import Struct
 
 from api.auth.dependencies import AuthenticatedUser
+from api.http.paging import MAX_LIMIT
 from api.http.routes import Body, RequestId, Routes
 from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, After, CallId, Voice
@@ -29,10 +30,11 @@ from api.voice.schemas import (
 from api.voice.timeline import CallTimeline
 from api.voice.views import CallDetails
 from wire.control import DialedLeg
-from wire.views import CallRecordings
+from wire.views import CallRecordings, EndedCalls
 
 routes = Routes("Calls")
 BASE = "/srmain/voice"
+Latest = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Number of the latest calls.")]
 BASES = (BASE, "/voice")  # of paths with a call's id: the second one is without /srmain
 
 
@@ -86,6 +88,17 @@ async def list_live_calls(
     An agent's token lists the calls in which that agent takes or took part.
     """
     return await voice.list_live(user, query)
+
+
+@routes.get(f"{BASE}/calls/ended", id="calls.ended", scope="calls", errors=(503,))
+async def list_ended_calls(
+    user: AuthenticatedUser, voice: Voice, limit: Latest = 100
+) -> EndedCalls:
+    """List the ids of the latest ended calls, latest first.
+
+    They are there at once; call records follow a moment later.
+    """
+    return await voice.ended(user, limit)
 
 
 @routes.get(

@@ -39,7 +39,7 @@ from wire.party import ENDPOINT_PREFIX, Party
 from wire.phone_numbers.e164 import canonical
 from wire.tree import Limits, check_action
 from wire.verbs import Action
-from wire.views import CallView, Replay
+from wire.views import CallView, EndedCalls, Replay
 
 LARGE_BYTES = 65_536  # of a timeline
 _ON_MACHINE = "machineDetection.onMachine"
@@ -75,6 +75,10 @@ class VoiceService(Struct, frozen=True):
         region = (await self.accounts.get(user.account_id)).region
         number = canonical(query.number, region)
         return await list_live_calls(self.engine, user, query.model_copy(update={"number": number}))
+
+    async def ended(self, user: Principal, limit: int) -> EndedCalls:
+        query = {"account": user.account_id, "limit": str(limit)}
+        return await self.engine.request(EndedCalls, "GET", "/calls/ended", query=query)
 
     async def show(self, user: Principal, call_id: str) -> bytes:
         """Show a call, live or ended; an agent's token shows those of the agent."""

@@ -20,6 +20,7 @@ class Named(NamedTuple):
 OPERATIONS = (
     Named("calls.create", "POST", f"{VOICE}/call"),
     Named("calls.list", "GET", f"{VOICE}/calls"),
+    Named("calls.ended", "GET", "/srmain/voice/calls/ended"),
     Named("calls.get", "GET", f"{VOICE}/call-details/{{callId}}"),
     Named("calls.dial", "POST", f"{VOICE}/dial"),
     Named("calls.hangup", "POST", f"{VOICE}/call/{{callId}}/hangup"),

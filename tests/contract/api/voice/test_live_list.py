@@ -47,6 +47,17 @@ async def test_live_calls_are_listed(rest: Rest, talk: Conversation) -> None:
     assert await call_ids(rest) == [started]
 
 
+async def test_ended_calls_are_listed(rest: Rest, talk: Conversation) -> None:
+    """Only those of the account, and only to a token that may see all of its calls."""
+    path = f"{LIST}/ended"
+    await talk.ends()
+    assert (await rest.request("GET", path)).json() == {"callIds": [talk.call]}
+    other = await rest.token_of("other", "other")
+    assert (await rest.request("GET", path, token=other)).json() == {"callIds": []}
+    rejected = await rest.rejected("GET", path, token=await rest.token_of(AGENT))
+    assert rejected[:2] == (403, "scope")
+
+
 async def test_live_calls_are_filtered(rest: Rest, talk: Conversation) -> None:
     """By direction, state, number and agent; a call must match all filters."""
     started = await start(rest, "+4744444444")
