@@ -31,24 +31,18 @@ _ADVICE = {
     "no_target": "`switchroom callback set TARGET` sets the callback target of an account.",
 }
 NO_SOURCE = "defaults"  # the source of settings if there are none
+REST = "REST layer"
 _OF_KEYS = {"unauthenticated", "scope"}
-_ADVICE_OF_RPC = (
-    "The RPC token must be the engine's: SWITCHROOM_RPC_TOKEN, or"
-    " `switchroom profile set NAME --rpc-token -`."
+_START = (
+    "`switchroom dev up` starts a lab with one, and `switchroom api` runs one;"
+    " `switchroom profile show` says which is used."
 )
-_START = {
-    "engine": "Start one with `switchroom dev` or `switchroom engine`, or use --url for another.",
-    "REST layer": (
-        "`switchroom dev up` starts a lab with one, and `switchroom api` runs one;"
-        " `switchroom profile show` says which is used."
-    ),
-}
 
 
-class RpcError(Exception):
-    """The engine, or the REST layer, rejected the request."""
+class RequestRejected(Exception):
+    """The REST layer, or for the doctor an engine, rejected the request."""
 
-    def __init__(self, problem: Problem, server: str = "engine") -> None:
+    def __init__(self, problem: Problem, server: str = REST) -> None:
         super().__init__(problem.detail or problem.title)
         self.problem = problem
         self.server = server
@@ -62,12 +56,10 @@ class NotFound(Exception):
 
 
 class Unreachable(Exception):
-    """No engine, or no REST layer, answered at the URL."""
+    """No REST layer, or for the doctor no engine, answered at the URL."""
 
-    def __init__(self, url: str, reason: str, name: str = "engine") -> None:
+    def __init__(self, url: str, reason: str, name: str = REST) -> None:
         super().__init__(f"no {name} answers at {url}: {reason}")
-        self.url = url
-        self.server = name
 
 
 class UsageError(Exception):
@@ -93,17 +85,17 @@ def exit_on_errors(function: Callable[P, None]) -> Callable[P, None]:
 
 @contextmanager
 def key_named(source: str) -> Iterator[None]:
-    """Add to an error about a key or token from where the command has it.
+    """Add to an error about a key from where the command has it.
 
     Where no setting was found, it says how this user's lab is reached.
     """
     try:
         yield
-    except (RpcError, Unreachable, UsageError) as error:
-        is_of_key = isinstance(error, RpcError) and error.problem.code in _OF_KEYS
+    except (RequestRejected, Unreachable, UsageError) as error:
+        is_of_key = isinstance(error, RequestRejected) and error.problem.code in _OF_KEYS
         if is_of_key:
             error.add_note(f"{source} is in use.")
-        if source == NO_SOURCE and (is_of_key or not isinstance(error, RpcError)):
+        if source == NO_SOURCE and (is_of_key or not isinstance(error, RequestRejected)):
             error.add_note(lab_hint(os.environ, Path()))
         raise
 
@@ -117,9 +109,9 @@ def _printed_errors() -> Iterator[None]:
     except NotFound as error:
         _print(_lines(str(error)))
         raise SystemExit(ExitStatus.NEGATIVE) from None
-    except (RpcError, Unreachable, UsageError, InvalidSettings) as error:
+    except (RequestRejected, Unreachable, UsageError, InvalidSettings) as error:
         _print(explain(error))
-        is_negative = isinstance(error, RpcError) and error.problem.code == "not_found"
+        is_negative = isinstance(error, RequestRejected) and error.problem.code == "not_found"
         status = ExitStatus.NEGATIVE if is_negative else ExitStatus.NOT_DONE
         raise SystemExit(status) from None
 
@@ -128,14 +120,13 @@ def _print(text: str) -> None:
     PlainConsole(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
-def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str:
+def explain(error: RequestRejected | Unreachable | UsageError | InvalidSettings) -> str:
     """Return the error message, as rich markup."""
     match error:
-        case RpcError(problem=problem, server=server):
+        case RequestRejected(problem=problem, server=server):
             return _rejected(problem, server, _notes(error))
-        case Unreachable(server=server):
-            code = "no_engine" if server == "engine" else "no_rest"
-            return _lines(str(error), *_notes(error), _START[server], code_hint(code))
+        case Unreachable():
+            return _lines(str(error), *_notes(error), _START, code_hint("no_rest"))
         case InvalidSettings(lines=lines):
             return _lines(*("setting " + each for each in lines), code_hint("invalid_settings"))
         case _:
@@ -150,9 +141,7 @@ def _rejected(problem: Problem, server: str, notes: Sequence[str]) -> str:
     if problem.errors:
         lines = [f"{each.path or 'body'}: {_field_error(each)}" for each in problem.errors]
         return _lines(f"the {server} rejected the request:", *lines, code_hint(problem.code))
-    first = problem.detail or problem.title
-    is_of_rpc = (problem.code, server) == ("unauthenticated", "engine")
-    advice = _ADVICE_OF_RPC if is_of_rpc else _ADVICE.get(problem.code, "")
+    first, advice = problem.detail or problem.title, _ADVICE.get(problem.code, "")
     return _lines(first, *notes, advice, code_hint(problem.code))
 
 
@@ -166,7 +155,7 @@ def _lines(first: str, *more: str) -> str:
     return f"[bold red]switchroom:[/] {escape(first)}{''.join(rest)}"
 
 
-def is_transient(error: Unreachable | RpcError) -> bool:
+def is_transient(error: Unreachable | RequestRejected) -> bool:
     """Return whether the same request may succeed later."""
     return isinstance(error, Unreachable) or error.problem.status >= FIRST_SERVER_ERROR
 

@@ -10,12 +10,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from ssl import SSLContext
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from base.tls import TlsFileError, client_context
-from cli.errors import Unreachable, UsageError, error_text
+import msgspec
 
+from base.tls import TlsFileError, client_context
+from cli.errors import REST, RequestRejected, Unreachable, UsageError, error_text
+from wire.decoding.messages import decode_message
+from wire.rpc import Problem
+
+T = TypeVar("T")
+FIRST_ERROR_STATUS = 400
 RESPONSE_TIMEOUT_S = 15.0
 CONNECT_TIMEOUT_S = 3.0
 
@@ -32,12 +38,35 @@ class HttpClient:
     """Sends requests to one server; each raises Unreachable."""
 
     def __init__(
-        self, url: str, authorization: str, tls: SSLContext | None, name: str = "engine"
+        self, url: str, authorization: str, tls: SSLContext | None, name: str = REST
     ) -> None:
         self.url = url
         self.authorization = authorization
         self._tls = tls
         self._name = name
+
+    async def request(self, shape: type[T], method: str, path: str) -> T:
+        """Send a request without a body; raises RequestRejected, too."""
+        return self.decode(await self.send(method, path), shape)
+
+    def decode(self, reply: HttpResponse, shape: type[T]) -> T:
+        """Return what a response contains; raises RequestRejected or Unreachable."""
+        self.check(reply)
+        try:
+            return decode_message(reply.body or b"{}", shape)
+        except msgspec.DecodeError as error:
+            raise Unreachable(self.url, f"invalid response ({error})", self._name) from None
+
+    def check(self, reply: HttpResponse) -> None:
+        """Raise the error of a response, if it is one."""
+        if reply.status < FIRST_ERROR_STATUS:
+            return
+        try:
+            problem = decode_message(reply.body, Problem)
+        except msgspec.DecodeError:
+            reason = f"another program does (HTTP {reply.status})"
+            raise Unreachable(self.url, reason, self._name) from None
+        raise RequestRejected(problem, self._name)
 
     async def send(  # noqa: PLR0913 - the parts of an HTTP request
         self,

@@ -1,10 +1,10 @@
-"""A client of the REST layer, with the key of an account."""
+"""The client of the REST layer, with the key of an account or of an operator."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, TypeVar
 
-from cli.errors import RpcError, UsageError
+from cli.errors import NotFound, RequestRejected, UsageError
 from cli.http_client import (
     RESPONSE_TIMEOUT_S,
     HttpClient,
@@ -13,20 +13,19 @@ from cli.http_client import (
     tls_context,
 )
 from cli.options.connection import ClientSettings, is_url
-from cli.responses import decode_response
 
 T = TypeVar("T")
-SERVER = "REST layer"
+ACCOUNT_HEADER = "Switchroom-Account"
 BASE = "/srmain"
 NO_API = (
-    "this command needs the REST layer and a key of an account, and {source} has none: `switchroom"
+    "this command needs the REST layer and a key, and {source} has none: `switchroom"
     " profile set NAME --api-url URL --api-key KEY`, or SWITCHROOM_API_URL and SWITCHROOM_API_KEY"
 )
 Query = Mapping[str, str]
 
 
 class RestClient:
-    """Requests to a REST layer; each raises RpcError or Unreachable."""
+    """Requests to a REST layer; each raises RequestRejected or Unreachable."""
 
     def __init__(self, http: HttpClient, settings: ClientSettings) -> None:
         self.url = http.url
@@ -48,7 +47,7 @@ class RestClient:
         reply = await self.send(
             method, *path, body=body, query=query, headers=headers, timeout_s=timeout_s
         )
-        return decode_response(self.url, reply, shape, SERVER)
+        return self._http.decode(reply, shape)
 
     async def send(
         self,
@@ -62,14 +61,30 @@ class RestClient:
         """Send one request, and return the response as it is; a file has no shape."""
         await self._authenticate()
         data = None if body is None else json.dumps(body).encode()
+        acts_for = self._settings.acts_for
         return await self._http.send(
             method,
             BASE + path_of(*path),
             body=data,
             query=query,
-            headers=headers,
+            headers={**(headers or {}), **({ACCOUNT_HEADER: acts_for} if acts_for else {})},
             timeout_s=timeout_s,
         )
+
+    async def download(self, *path: str, timeout_s: float) -> bytes:
+        """Return a file."""
+        reply = await self.send("GET", *path, timeout_s=timeout_s)
+        self._http.check(reply)
+        return reply.body
+
+    async def remove(self, what: str, name: str, *path: str) -> dict[str, Any]:
+        """Delete a resource; raises NotFound."""
+        try:
+            return await self.request(dict[str, Any], "DELETE", *path)
+        except RequestRejected as error:
+            if error.problem.code == "not_found":
+                raise NotFound(what, name) from None
+            raise
 
     async def tagged(
         self,
@@ -85,7 +100,7 @@ class RestClient:
         """
         headers = _expecting(version)
         reply = await self.send(method, *path, body=body, query=query, headers=headers)
-        found = decode_response(self.url, reply, dict[str, Any], SERVER)
+        found = self._http.decode(reply, dict[str, Any])
         tag = reply.headers.get("etag", "").strip('"')
         return {**found, "version": int(tag)} if tag.isdecimal() and found else found
 
@@ -126,26 +141,21 @@ class RestClient:
         body = {"apiKey": settings.api_key, "apiSecret": settings.api_secret}
         path = f"/auth/get-access-token{path_of(settings.account)}"
         reply = await self._http.send("POST", path, body=json.dumps(body).encode())
-        token = decode_response(self.url, reply, dict[str, Any], SERVER)
+        token = self._http.decode(reply, dict[str, Any])
         self._http.authorization, self._is_token = str(token["accessToken"]), True
 
 
 def open_rest(settings: ClientSettings) -> RestClient:
     """Return a client of the REST layer of the settings; raises UsageError without one."""
-    url = (settings.api_url or settings.own_api_url).rstrip("/")
+    url = settings.api_url
     if not (url and settings.api_key):
         raise UsageError(NO_API.format(source=settings.source))
     if not is_url(url):
         raise UsageError(
             f"{settings.source}: api_url {url}: expected a URL such as http://127.0.0.1:8000"
         )
-    http = HttpClient(url, settings.api_key, tls_context(url, settings.tls_ca), SERVER)
+    http = HttpClient(url.rstrip("/"), settings.api_key, tls_context(url, settings.tls_ca))
     return RestClient(http, settings)
-
-
-def is_missing(error: RpcError) -> bool:
-    """Return whether there is nothing of that name."""
-    return error.problem.code == "not_found"
 
 
 def _expecting(version: int | None) -> dict[str, str]:

@@ -39,7 +39,7 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     "key": ("keys", "Manage the API keys of the account."),
     "profile": ("profiles", "Manage named servers and keys, and choose the one in use."),
     "node": ("nodes", "List the PBX nodes; drain or undrain one."),
-    "slots": ("slots", "Show or change the number of slots per PBX node."),
+    "slots": ("nodes", "Show or change the number of slots per PBX node."),
     "convert": ("convert", "Convert documents of other platforms."),
 }  # fmt: skip
 # Commands without a noun, and nouns that are not in the folder of the others.
@@ -102,8 +102,8 @@ app = cyclopts.App(
     name="switchroom",
     help=(
         "Self-hosted, Twilio-style voice API for Asterisk: live calls survive engine crashes.\n\n"
-        "A customer's commands use the REST layer with the key of a profile (`switchroom profile"
-        " --help`). An operator's use the RPC of an engine; without a key, so do a customer's.\n\n"
+        "Commands use the REST layer with the key of a profile (`switchroom profile --help`), or of"
+        " the environment. With an operator's key, --account names another account.\n\n"
         "Example: switchroom call create --from +4721930000 --to +4722222222 --flow menu"
     ),
     error_formatter=usage_panel,

@@ -4,11 +4,10 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from cli.command import rest_command
+from cli.command import IfVersion, rest_command
 from cli.database.commands import COMMANDS
 from cli.errors import UsageError
 from cli.named_commands import add_named_command, with_example
-from cli.options.version import IfVersion
 from cli.output import Column, Shown, fields_shown, rows_shown
 from cli.rest_client import RestClient
 

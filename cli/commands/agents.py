@@ -7,13 +7,11 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import App, Parameter
 
-from cli.command import resource_command
-from cli.errors import RpcError, Unreachable, UsageError
+from cli.command import IfVersion, rest_command
+from cli.errors import RequestRejected, Unreachable, UsageError
 from cli.named_commands import with_example
-from cli.options.version import IfVersion
 from cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
-from cli.resources import Resources
-from cli.resources import remove as remove_resource
+from cli.rest_client import RestClient
 from wire.agents import AgentPassword, PhoneKind
 
 AgentId = Annotated[str, Parameter(help="Agent id.")]
@@ -25,8 +23,8 @@ _COLUMNS: tuple[Column, ...] = (
     ("agent", "agentId"),
     ("name", "name"),
     ("endpoint", "endpoint"),
-    ("presence", lambda row: _presence(_state(row))),
-    ("call", lambda row: _state(row).get("callId") or ""),
+    ("presence", lambda row: _presence(row["state"])),
+    ("call", lambda row: row["state"].get("callId") or ""),
 )
 
 agent = App(
@@ -35,44 +33,43 @@ agent = App(
 
 
 @agent.command(name="list")
-@resource_command
-async def agents(resources: Resources) -> Shown:
+@rest_command
+async def agents(rest: RestClient) -> Shown:
     """List the agents of an account with presence and active call.
 
     Example: switchroom agent list
     """
-    query = {"withPresence": "true", "limit": MAX_WITH_PRESENCE} if resources.is_rest else None
-    rows = [each async for each in resources.rows("agent", query)]
+    query = {"withPresence": "true", "limit": MAX_WITH_PRESENCE}
+    rows = [each async for each in rest.rows("voice", "agents", query=query)]
     return rows_shown(rows, _COLUMNS, NO_AGENTS)
 
 
 @agent.command(alias="get")
-@resource_command
-async def show(resources: Resources, agent_id: AgentId) -> Shown:
+@rest_command
+async def show(rest: RestClient, agent_id: AgentId) -> Shown:
     """Show an agent.
 
     Example: switchroom agent show 1001
     """
-    return fields_shown(await resources.request("GET", "agent", agent_id))
+    return fields_shown(await rest.tagged("GET", "voice", "agents", agent_id))
 
 
 @agent.command
-@resource_command
-async def presence(resources: Resources, agent_id: AgentId) -> Shown:
+@rest_command
+async def presence(rest: RestClient, agent_id: AgentId) -> Shown:
     """Show whether an agent's phone is registered, where, and the agent's live call.
 
     Example: switchroom agent presence 1001
     """
-    path = ("presence",) if resources.is_rest else ()
-    found = await resources.request("GET", "agent", agent_id, *path)
+    found = await rest.tagged("GET", "voice", "agents", agent_id, "presence")
     call = f", call {found['callId']}" if found.get("callId") else ""
     return shown(found, f"{agent_id}: {_presence(found)}{call}")
 
 
 @agent.command(name="set")
-@resource_command
+@rest_command
 async def put(  # noqa: PLR0913 - one for each option
-    resources: Resources,
+    rest: RestClient,
     agent_id: AgentId,
     endpoint: Annotated[str, Parameter(help="Asterisk endpoint, such as PJSIP/acme-ada.")],
     *,
@@ -99,9 +96,9 @@ async def put(  # noqa: PLR0913 - one for each option
     if caller_id:
         body["callerId"] = caller_id
     password = _password(is_new=new_password, is_read=password_stdin)  # first: it may be refused
-    stored = await resources.request("PUT", "agent", agent_id, body=body, version=if_version)
+    stored = await rest.tagged("PUT", "voice", "agents", agent_id, body=body, version=if_version)
     if password is not None:
-        await _set_password(resources, agent_id, password)
+        await _set_password(rest, agent_id, password)
     if not new_password:
         return shown(stored)
     sys.stderr.write("switchroom: the password is shown only once\n")
@@ -111,20 +108,20 @@ async def put(  # noqa: PLR0913 - one for each option
 
 
 @agent.command(name="rm", alias="remove")
-@resource_command
-async def remove(resources: Resources, agent_id: AgentId) -> Shown:
+@rest_command
+async def remove(rest: RestClient, agent_id: AgentId) -> Shown:
     """Remove an agent from the directory.
 
     Example: switchroom agent rm 1001
     """
-    return await remove_resource(resources, "agent", agent_id)
+    return shown(await rest.remove("agent", agent_id, "voice", "agents", agent_id))
 
 
-async def _set_password(resources: Resources, agent_id: str, password: str) -> None:
+async def _set_password(rest: RestClient, agent_id: str, password: str) -> None:
     sent = {"password": password}
     try:
-        await resources.request("PUT", "agent", agent_id, "password", body=sent)
-    except (RpcError, Unreachable):
+        await rest.tagged("PUT", "voice", "agents", agent_id, "password", body=sent)
+    except (RequestRejected, Unreachable):
         # The next lines say why: status 2 alone would mean that nothing was changed.
         sys.stderr.write(f"switchroom: agent {agent_id} is stored, but not its phone's password\n")
         raise
@@ -140,12 +137,6 @@ def _password(*, is_new: bool, is_read: bool) -> str | None:
             text = "the password: 16 to 128 visible characters without spaces are expected"
             raise UsageError(text) from None
     return secrets.token_urlsafe(PASSWORD_BYTES) if is_new else None
-
-
-def _state(row: Row) -> Row:
-    """Return presence and call of an agent: over REST they are a part of their own."""
-    state: Row = row.get("state", row)
-    return state
 
 
 def _presence(row: Row) -> str:

@@ -1,6 +1,7 @@
 """`switchroom call`: the group of commands on calls; `call create` starts a call and watches it."""
 
 import asyncio
+import time
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -8,30 +9,20 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 from base.exit_status import ExitStatus
-from cli.calls import Calls, fields_of
-from cli.client import Client
-from cli.command import call_command
+from cli.calls import fields_of, get_timeline, timeline_of
+from cli.command import rest_command
 from cli.commands import call_control, calls, replay
-from cli.live.poll_call import follow_states
-from cli.live.watch_call import follow_to_end, open_notifier
+from cli.errors import RequestRejected, Unreachable, is_transient
 from cli.named_commands import with_example
 from cli.options import parsing
-from cli.options.connection import (
-    DEFAULT_CONNECTION,
-    ConnectionOptions,
-    client_settings,
-)
-from cli.output import (
-    OutputFlag,
-    OutputFormat,
-    PlainConsole,
-    Shown,
-    shown,
-    write_shown,
-)
+from cli.output import OutputFlag, PlainConsole, Shown, shown, write_shown
+from cli.rest_client import RestClient
 from cli.timeline import screen
 from cli.timeline.outcome import EXIT_STATUSES, outcome_text
-from wire.views import CallView
+from wire.views import Timeline
+
+POLL_INTERVAL_S = 0.5
+UNREACHABLE_TIMEOUT_S = 60.0
 
 call = App(
     name="call",
@@ -59,41 +50,24 @@ class OriginateOptions:
 
     from_: Annotated[
         str | None,
-        Parameter(name="--from", help="Caller id, or the first party with --from-first."),
+        Parameter(name="--from", help="Caller id of the account; another party is called first."),
     ] = None
     to: Annotated[str | None, Parameter(help="Number, agent:1001 or sip: address.")] = None
     action: Annotated[str | None, Parameter(help="JSON, @file, or a webhook URL.")] = None
     flow: Annotated[str | None, Parameter(help="Id of the stored flow to run.")] = None
-    from_first: Annotated[
-        bool, Parameter(help="Dial --from first, then --to, and bridge them.")
-    ] = False
     timeout: Annotated[float | None, Parameter(help="Ring timeout in seconds.")] = None
-    caller_id: Annotated[str | None, Parameter(help="Caller id to show.")] = None
     custom_data: Annotated[str | None, Parameter(help="JSON or @file, for webhooks.")] = None
     contact: Annotated[str | None, Parameter(help="JSON or @file, for the flow's fields.")] = None
-    account: Annotated[
-        str | None, Parameter(help="Account, any name; default: SWITCHROOM_ACCOUNT.")
-    ] = None
-    node: Annotated[str | None, Parameter(help="PBX node; default: the engine chooses.")] = None
-
-
-@dataclass(frozen=True)
-class Placing:
-    """How a call is started, and how its end is shown."""
-
-    idempotency_key: str = ""
-    output: OutputFormat = "table"
 
 
 NO_OPTIONS = OriginateOptions()
-DEFAULT_PLACING = Placing()
 
 
 @call.default
 @call.command(name="create")
-@call_command
+@rest_command
 async def create(  # noqa: PLR0913 - one for each option
-    source: Calls,
+    rest: RestClient,
     file: Annotated[
         str | None, Parameter(help="JSON or @file with the request; @- for standard input.")
     ] = None,
@@ -106,7 +80,6 @@ async def create(  # noqa: PLR0913 - one for each option
         str,
         Parameter(help="With the same key again, no second call is started: 8 to 64 letters."),
     ] = "",
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
     output: OutputFlag = "table",
 ) -> int | Shown:
     """Start a call from JSON or options, and watch it until it ends.
@@ -116,80 +89,70 @@ async def create(  # noqa: PLR0913 - one for each option
 
     Example: switchroom call create --from +4721930000 --to +4722222222 --flow menu
     """
-    # Over REST the account is that of the key.
-    account = client_settings(connection).account if isinstance(source, Client) else ""
-    body = originate_body(parsing.document(file), options, account)
     console = PlainConsole(highlight=False, stderr=output != "table")
+    call_id = await _originate(
+        rest, originate_body(parsing.document(file), options), idempotency_key
+    )
     if not watch:
-        call_id = await source.originate(body, idempotency_key)
         return shown({"callId": call_id}, call_id)
-    placing = Placing(idempotency_key, output)
-    if isinstance(source, Client):
-        return await place_and_watch(source, body, console, placing)
-    return await _place_and_poll(source, body, console, placing)
+    ended = (await watch_call(rest, call_id, console)).call
+    console.print(f"call {ended.call_id} {outcome_text(ended)}", soft_wrap=True)
+    if output != "table":
+        write_shown(shown(fields_of(ended)), output)
+    return EXIT_STATUSES.get(ended.status, ExitStatus.NEGATIVE)
 
 
-def originate_body(
-    given: dict[str, Any], options: OriginateOptions, account: str
-) -> dict[str, Any]:
+async def _originate(rest: RestClient, body: dict[str, Any], idempotency_key: str) -> str:
+    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+    found = await rest.request(dict[str, Any], "POST", "voice", "call", body=body, headers=headers)
+    return str(found["callId"])
+
+
+def originate_body(given: dict[str, Any], options: OriginateOptions) -> dict[str, Any]:
     """Return the request: the fields of the file, overridden by options."""
     overrides = {
         "from": options.from_,
         "to": options.to,
         "action": None if options.action is None else parsing.action(options.action),
         "flowId": options.flow,
-        "fromFirst": options.from_first or None,
         "timeout": options.timeout,
-        "callerId": options.caller_id,
         "customData": _object(options.custom_data, "--custom-data"),
         "contact": _object(options.contact, "--contact"),
-        "account": options.account,
-        "node": options.node,
     }
-    default = {"account": account} if account else {}
-    return default | given | {name: value for name, value in overrides.items() if value is not None}
+    return given | {name: value for name, value in overrides.items() if value is not None}
 
 
-async def place_and_watch(
-    client: Client, body: dict[str, Any], console: Console, placing: Placing = DEFAULT_PLACING
-) -> int:
-    """Start a call, show it until it ends, and return the exit status for its result."""
-    async with open_notifier(client) as notifier:
-        call_id = await client.originate(body, placing.idempotency_key)
-        try:
-            with screen.open_screen(console) as view:
-                timeline = await follow_to_end(client, call_id, notifier, view)
-        except asyncio.CancelledError:
-            console.print(_continues(call_id), soft_wrap=True)
-            raise
-    if console.is_terminal:
-        screen.print_timeline(timeline, console)
-    return _end(client, timeline.call, console, placing)
-
-
-async def _place_and_poll(
-    calls: Calls, body: dict[str, Any], console: Console, placing: Placing
-) -> int:
-    """Start a call over REST, which has no timeline of it before it ends; print its states."""
-    call_id = await calls.originate(body, placing.idempotency_key)
+async def watch_call(rest: RestClient, call_id: str, console: Console) -> Timeline:
+    """Show a call until it ends; raises Unreachable after a minute without a response."""
     try:
-        ended = await follow_states(calls, call_id, console)
+        with screen.open_screen(console) as view:
+            found = await _follow_to_end(rest, call_id, view)
     except asyncio.CancelledError:
-        console.print(_continues(call_id), soft_wrap=True)
+        text = f"call {call_id} continues; end it with: switchroom call hangup {call_id}"
+        console.print(text, soft_wrap=True)
         raise
-    return _end(calls, ended, console, placing)
+    if console.is_terminal:
+        screen.print_timeline(found, console)
+    return found
 
 
-def _end(calls: Calls, ended: CallView, console: Console, placing: Placing) -> int:
-    """Print how a call ended, and return the exit status for it."""
-    console.print(f"call {ended.call_id} {outcome_text(ended)}", soft_wrap=True)
-    if placing.output != "table":
-        write_shown(shown(fields_of(calls, ended)), placing.output)
-    return EXIT_STATUSES.get(ended.status, ExitStatus.NEGATIVE)
-
-
-def _continues(call_id: str) -> str:
-    return f"call {call_id} continues; end it with: switchroom call hangup {call_id}"
+async def _follow_to_end(rest: RestClient, call_id: str, view: screen.Screen) -> Timeline:
+    last: Timeline | None = None
+    answered_s = time.monotonic()
+    while True:
+        try:
+            last = timeline_of(await get_timeline(rest, call_id))
+        except (Unreachable, RequestRejected) as error:
+            is_over = time.monotonic() - answered_s > UNREACHABLE_TIMEOUT_S
+            if last is None or is_over or not is_transient(error):
+                raise
+            view.show(last, f"{error}; the call continues, waiting")
+        else:
+            answered_s = time.monotonic()
+            view.show(last)
+            if last.call.ended_ms:
+                return last
+        await asyncio.sleep(POLL_INTERVAL_S)
 
 
 def _object(text: str | None, name: str) -> dict[str, Any] | None:

@@ -6,70 +6,70 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from cli import call_view
-from cli.calls import Calls, fields_of
-from cli.command import call_command
+from cli.calls import change_call, fields_of, get_call
+from cli.command import rest_command
 from cli.errors import UsageError
 from cli.options.channel_names import CallId, ChannelName, leg_of
 from cli.output import Shown, shown
+from cli.rest_client import RestClient
 from wire.control import DialedLeg
-from wire.views import CallView
 
 Direction = Annotated[
     Literal["in", "out", "both"], Parameter(help="in: mute its audio; out: mute what it hears.")
 ]
 
 
-@call_command
-async def show(calls: Calls, call_id: CallId) -> Shown:
+@rest_command
+async def show(rest: RestClient, call_id: CallId) -> Shown:
     """Show a call with its legs, transfers, conferences and recordings.
 
     Example: switchroom call show 3-pbx1-7f3a
     """
-    view = await calls.call(call_id)
-    return shown(fields_of(calls, view), *call_view.call(view))
+    view = await get_call(rest, call_id)
+    return shown(fields_of(view), *call_view.call(view))
 
 
-@call_command
+@rest_command
 async def mute(
-    calls: Calls, call_id: CallId, channel: ChannelName, *, direction: Direction = "in"
+    rest: RestClient, call_id: CallId, channel: ChannelName, *, direction: Direction = "in"
 ) -> Shown:
     """Mute a leg of a call.
 
     Example: switchroom call mute 3-pbx1-7f3a main --direction both
     """
-    return await _on_leg(calls, call_id, channel, "mute", {"direction": direction})
+    return await _on_leg(rest, call_id, channel, "mute", {"direction": direction})
 
 
-@call_command
-async def unmute(calls: Calls, call_id: CallId, channel: ChannelName) -> Shown:
+@rest_command
+async def unmute(rest: RestClient, call_id: CallId, channel: ChannelName) -> Shown:
     """Unmute a leg in both directions.
 
     Example: switchroom call unmute 3-pbx1-7f3a main
     """
-    return await _on_leg(calls, call_id, channel, "unmute")
+    return await _on_leg(rest, call_id, channel, "unmute")
 
 
-@call_command
-async def hold(calls: Calls, call_id: CallId, channel: ChannelName) -> Shown:
+@rest_command
+async def hold(rest: RestClient, call_id: CallId, channel: ChannelName) -> Shown:
     """Put a leg on hold with music; the others stay connected.
 
     Example: switchroom call hold 3-pbx1-7f3a 1001
     """
-    return await _on_leg(calls, call_id, channel, "hold")
+    return await _on_leg(rest, call_id, channel, "hold")
 
 
-@call_command
-async def unhold(calls: Calls, call_id: CallId, channel: ChannelName) -> Shown:
+@rest_command
+async def unhold(rest: RestClient, call_id: CallId, channel: ChannelName) -> Shown:
     """Take a leg off hold.
 
     Example: switchroom call unhold 3-pbx1-7f3a 1001
     """
-    return await _on_leg(calls, call_id, channel, "unhold")
+    return await _on_leg(rest, call_id, channel, "unhold")
 
 
-@call_command
+@rest_command
 async def dial(
-    calls: Calls,
+    rest: RestClient,
     call_id: CallId,
     party: Annotated[str, Parameter(help="Number, agent:1001 or sip: address.")],
     *,
@@ -80,16 +80,16 @@ async def dial(
 
     Example: switchroom call dial 3-pbx1-7f3a +4722222222 --timeout 30
     """
-    body: dict[str, Any] = {"target": party, "timeout": timeout}
+    body: dict[str, Any] = {"callId": call_id, "target": party, "timeout": timeout}
     if caller_id:
         body["callerId"] = caller_id
-    dialed = await calls.control(DialedLeg, call_id, "dial", body)
+    dialed = await rest.request(DialedLeg, "POST", "voice", "dial", body=body)
     return shown(dialed, f"dialing {party}: channel {dialed.channel_id}")
 
 
-@call_command
+@rest_command
 async def hangup(
-    calls: Calls,
+    rest: RestClient,
     call_id: CallId,
     *,
     channel: ChannelName | None = None,
@@ -103,16 +103,16 @@ async def hangup(
         raise UsageError("--channel and --agent exclude each other")
     text, body = f"hanging up call {call_id}", {}
     if (name := agent if channel is None else channel) is not None:
-        leg = leg_of(await calls.call(call_id), name).channel_id
+        leg = leg_of(await get_call(rest, call_id), name).channel_id
         text, body = f"hanging up channel {leg}", {"channelId": leg}
-    view = await calls.control(CallView, call_id, "hangup", body)
-    return shown(fields_of(calls, view), text)
+    view = await change_call(rest, call_id, "hangup", body)
+    return shown(fields_of(view), text)
 
 
 async def _on_leg(
-    calls: Calls, call_id: str, name: str, action: str, more: Mapping[str, str] | None = None
+    rest: RestClient, call_id: str, name: str, action: str, more: Mapping[str, str] | None = None
 ) -> Shown:
-    leg = leg_of(await calls.call(call_id), name)
+    leg = leg_of(await get_call(rest, call_id), name)
     body = {"channelId": leg.channel_id, **(more or {})}
-    view = await calls.control(CallView, call_id, action, body)
-    return shown(fields_of(calls, view), call_view.legs(view))
+    view = await change_call(rest, call_id, action, body)
+    return shown(fields_of(view), call_view.legs(view))

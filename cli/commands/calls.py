@@ -1,33 +1,28 @@
 """`switchroom call list` and `call timeline`: the live calls, and the timeline of one call."""
 
+import asyncio
 import time
-from contextlib import AsyncExitStack
+from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.console import Console, Group
 from rich.live import Live
 
 from cli.adaptive_table import AdaptiveTable
-from cli.calls import Calls, RestCalls, fields_of, timeline_of
-from cli.client import open_client
-from cli.command import call_command
-from cli.errors import UsageError, key_named, run
-from cli.live.follow import CallFollower
-from cli.live.table import CallTable, render
+from cli.calls import call_view, fields_of, get_timeline, timeline_of
+from cli.command import rest_command
+from cli.errors import RequestRejected, Unreachable, UsageError, is_transient
 from cli.options.channel_names import CallId
-from cli.options.connection import (
-    DEFAULT_CONNECTION,
-    ConnectionOptions,
-    client_settings,
-    engine_address,
-    engine_addresses,
-)
-from cli.output import OutputFlag, OutputFormat, Shown, shown, write_shown
-from cli.rest_client import open_rest
+from cli.output import OutputFlag, Shown, shown, write_shown
+from cli.rest_client import RestClient
 from cli.timeline import screen, wording
-from wire.views import CallView
+from wire.views import CallView, EndedCalls
+
+Calls = tuple[CallView, ...]
+POLL_INTERVAL_S = 1.0
+_STAGES = ("queued", "initiated", "ringing", "in-progress")  # of a live call, in order
 
 
 @Parameter(name="*")
@@ -41,12 +36,13 @@ class CallFilters:
     state: Annotated[str, Parameter(help="Only calls in this state, such as bridged.")] = ""
     number: Annotated[str, Parameter(help="Only calls from or to this number.")] = ""
     agent: Annotated[str, Parameter(help="Only calls with a live leg of this agent.")] = ""
-    node: Annotated[str, Parameter(help="Only calls on this PBX node, for an operator.")] = ""
+    node: Annotated[
+        str, Parameter(help="Only calls on this PBX node, of all accounts, for an operator.")
+    ] = ""
+    all_accounts: Annotated[bool, Parameter(help="Calls of all accounts, for an operator.")] = False
 
     def query(self) -> dict[str, str]:
-        """Return the filters of the REST layer; raises UsageError."""
-        if self.node:
-            raise UsageError("--node: customers do not see PBX nodes; an operator's profile does")
+        """Return the filters of an account's list."""
         found = {
             "direction": self.direction or "",
             "state": self.state,
@@ -63,110 +59,125 @@ class CallFilters:
             and self.state in {"", call.state}
             and self.number in {"", call.from_, call.to}
             and (not self.agent or self.agent in agents)
-            and self.node in {"", call.node}
         )
 
 
 NO_FILTERS = CallFilters()
 
 
-def calls(  # noqa: PLR0913 - one for each option
+@rest_command
+async def calls(
+    rest: RestClient,
     *,
-    account: Annotated[str, Parameter(help="Only calls of this account.")] = "",
     filters: CallFilters = NO_FILTERS,
     watch: Annotated[bool, Parameter(help="Keep the list current until Ctrl-C.")] = False,
     ended: Annotated[
         int, Parameter(help="Print the ids of this many of the latest ended calls instead.")
     ] = 0,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
     output: OutputFlag = "table",
 ) -> None:
     """List the live calls, or the ids of ended ones.
 
-    With several engines in --url, separated by commas, --watch survives the loss of one.
-
     Example: switchroom call list --state bridged --output json
     """
     if watch:
-        is_alone = not ended and filters == NO_FILTERS and output == "table"
-        run(_watch(account, connection, screen.table_console(), is_alone=is_alone))
+        if ended or output != "table":
+            raise UsageError("--watch draws a table of live calls")
+        await _watch(rest, filters, screen.table_console())
     if ended:
-        run(_ended(account, ended, connection, output, is_alone=filters == NO_FILTERS))
-    run(_calls(account, filters, connection, output))
+        write_shown(await _ended(rest, filters, ended), output)
+        return
+    found = await _live(rest, filters)
+    table = calls_table(found, time.time() * 1000)
+    write_shown(shown([fields_of(each) for each in found], table), output)
 
 
-@call_command
-async def timeline(calls: Calls, call_id: CallId) -> Shown:
+@rest_command
+async def timeline(rest: RestClient, call_id: CallId) -> Shown:
     """Show a call's legs, verbs, digits and webhooks as a ladder diagram with times.
 
     Example: switchroom call timeline 3-pbx1-7f3a
     """
-    fields = await calls.timeline_fields(call_id)
-    view = timeline_of(calls, fields)
+    fields = await get_timeline(rest, call_id)
+    view = timeline_of(fields)
     return shown(fields, Group(*screen.ladder(view, Console(highlight=False))))
 
 
-async def _calls(
-    account: str, filters: CallFilters, connection: ConnectionOptions, output: OutputFormat
-) -> None:
-    settings = client_settings(connection)
-    with key_named(settings.source):
-        if settings.has_api and not connection.url:
-            if account not in {"", settings.account}:
-                raise UsageError("--account: over REST a key shows the calls of its own account")
-            rest = RestCalls(open_rest(settings))
-            _list(rest, await rest.calls(filters.query()), output)
-            return
-        async with open_client(*engine_address(connection, settings)) as client:
-            found = await client.calls(account)
-            _list(client, tuple(filter(filters.match, found)), output)
+async def _live(rest: RestClient, filters: CallFilters) -> Calls:
+    if not (filters.all_accounts or filters.node):
+        rows = rest.rows("voice", "calls", query=filters.query())
+        return tuple([call_view(each) async for each in rows])
+    query = {"node": filters.node} if filters.node else {}
+    page = await rest.request(dict[str, Any], "GET", "operations", "calls", query=query)
+    return tuple(filter(filters.match, map(call_view, page["data"])))
 
 
-def _list(source: Calls, found: tuple[CallView, ...], output: OutputFormat) -> None:
-    values = [fields_of(source, each) for each in found]
-    write_shown(shown(values, calls_table(found, time.time() * 1000)), output)
+async def _ended(rest: RestClient, filters: CallFilters, limit: int) -> Shown:
+    if filters not in {NO_FILTERS, CallFilters(all_accounts=True)} or limit < 0:
+        raise UsageError("--ended takes a number of calls, and no filter but --all-accounts")
+    path = ("operations" if filters.all_accounts else "voice", "calls", "ended")
+    found = await rest.request(EndedCalls, "GET", *path, query={"limit": str(limit)})
+    return shown(found.call_ids, *found.call_ids)
 
 
-async def _ended(
-    account: str,
-    limit: int,
-    connection: ConnectionOptions,
-    output: OutputFormat,
-    *,
-    is_alone: bool,
-) -> None:
-    if not is_alone or limit < 0:
-        raise UsageError("--ended takes a number of calls, and no filter but --account")
-    async with open_client(*engine_address(connection, client_settings(connection))) as client:
-        found = await client.ended_calls(limit, account)
-    write_shown(shown(found, *found), output)
+async def _watch(rest: RestClient, filters: CallFilters, console: Console) -> None:
+    """Draw the list every second until cancelled; what fails at the start is an error."""
+    table = CallTable(await _live(rest, filters))
+
+    def draw() -> Group:
+        return table.render(time.time() * 1000)
+
+    with Live(console=console, get_renderable=draw, refresh_per_second=2):
+        while True:
+            await asyncio.sleep(POLL_INTERVAL_S)
+            try:
+                table.update(await _live(rest, filters))
+            except (Unreachable, RequestRejected) as error:
+                if not is_transient(error):
+                    raise
+                table.note = f"{error}; trying again"
 
 
-async def _watch(
-    account: str, connection: ConnectionOptions, console: Console, *, is_alone: bool
-) -> None:
-    if not is_alone:
-        raise UsageError("--watch draws a table; of the other filters it takes --account only")
-    table = CallTable()
-    async with AsyncExitStack() as stack:
-        engines = engine_addresses(connection, client_settings(connection))
-        clients = [await stack.enter_async_context(open_client(*each)) for each in engines]
-        follower = CallFollower(clients, account, table)
+class CallTable:
+    """The live calls as they were last listed, and how many have ended since the first list."""
 
-        def show() -> Group:
-            return render(table, time.time() * 1000)
+    def __init__(self, listed: Calls) -> None:
+        self.calls = listed
+        self.ended = 0
+        self.note = ""  # why the table is not current
 
-        stack.enter_context(Live(console=console, get_renderable=show, refresh_per_second=2))
-        await follower.run()
+    def update(self, listed: Calls) -> None:
+        """Replace the calls."""
+        present = {each.call_id for each in listed}
+        self.ended += sum(each.call_id not in present for each in self.calls)
+        self.calls, self.note = listed, ""
+
+    def render(self, now_ms: float) -> Group:
+        """Draw the number of calls by status, then each call, the oldest first."""
+        notes = [self.note] if self.note else []
+        return Group(self.summary(), *notes, calls_table(self.calls, now_ms))
+
+    def summary(self) -> str:
+        """Return the number of calls by status."""
+        live = Counter(each.status for each in self.calls)
+        now = ", ".join(f"{live[each]} {each}" for each in _STAGES if live[each])
+        text = f"{len(self.calls)} live" + (f": {now}" if now else "")
+        return f"{text}; ended since start: {self.ended}" if self.ended else text
 
 
-def calls_table(views: tuple[CallView, ...], now_ms: float) -> AdaptiveTable | str:
-    """Return a table of calls, the oldest first; `now_ms` is wall-clock time."""
+def calls_table(views: Calls, now_ms: float) -> AdaptiveTable | str:
+    """Return a table of calls, the oldest first; `now_ms` is wall-clock time.
+
+    Only an operator's list has nodes, and calls of several accounts.
+    """
     if not views:
         return "no live calls"
+    has_nodes = any(each.node for each in views)
+    headings = ("call", "from", "to", "status", "state", "age")
     rows = [
         (each.call_id, each.from_, each.to, each.status, each.state,
-         wording.seconds(now_ms - each.created_ms))
+         wording.seconds(now_ms - each.created_ms),
+         *((each.account, each.node) if has_nodes else ()))
         for each in sorted(views, key=lambda each: each.created_ms)
     ]  # fmt: skip
-    return AdaptiveTable(("call", "from", "to", "status", "state", "age"), rows)
+    return AdaptiveTable((*headings, *(("account", "node") if has_nodes else ())), rows)

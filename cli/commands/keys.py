@@ -6,10 +6,9 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from cli.command import rest_command
-from cli.errors import NotFound, RpcError
 from cli.named_commands import with_example
 from cli.output import Column, Row, Shown, rows_shown, shown
-from cli.rest_client import RestClient, is_missing
+from cli.rest_client import RestClient
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
 _COLUMNS: tuple[Column, ...] = (
@@ -90,12 +89,7 @@ async def revoke(rest: RestClient, key_id: KeyId) -> Shown:
 
     Example: switchroom key revoke 3f9a12
     """
-    try:
-        revoked = await rest.request(dict[str, Any], "DELETE", "keys", _id(key_id))
-    except RpcError as error:
-        if is_missing(error):
-            raise NotFound("key", key_id) from None
-        raise
+    revoked = await rest.remove("key", key_id, "keys", _id(key_id))
     return shown(revoked, f"key {revoked['id']} is revoked")
 
 

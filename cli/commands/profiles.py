@@ -27,9 +27,9 @@ from cli.options.profiles import (
 from cli.output import OutputFlag, Shown, fields_shown, rows_shown, shown, write_shown
 
 Name = Annotated[str, Parameter(help="Name of the profile.")]
-_SECRETS = {"api_key", "api_secret", "rpc_token"}
+_SECRETS = {"api_key", "api_secret"}
 _COLUMNS = [("profile", "name"), ("in use", "isCurrent"), ("REST layer", "api_url"),
-            ("engine", "rpc_url"), ("account", "account")]  # fmt: skip
+            ("account", "account")]  # fmt: skip
 
 profile = App(
     name="profile",
@@ -54,13 +54,8 @@ def put(  # noqa: PLR0913 - one for each value
             allow_leading_hyphen=True,
         ),
     ] = None,
-    rpc_url: Annotated[str | None, Parameter(help="URL of an engine, for an operator.")] = None,
-    rpc_token: Annotated[
-        str | None,
-        Parameter(help="RPC token; -: read from standard input.", allow_leading_hyphen=True),
-    ] = None,
     tls_ca: Annotated[str | None, Parameter(help="File of certificates to trust.")] = None,
-    account: Annotated[str | None, Parameter(help="Account.")] = None,
+    account: Annotated[str | None, Parameter(help="Account of the key.")] = None,
     output: OutputFlag = "table",
 ) -> None:
     """Add or change a profile; an empty text removes a value. The first one is in use.
@@ -68,13 +63,12 @@ def put(  # noqa: PLR0913 - one for each value
     Example: switchroom profile set acme --api-url https://voice.example.com --api-key -
     """
     given = {
-        "api_url": api_url, "api_key": api_key, "api_secret": api_secret, "rpc_url": rpc_url,
-        "rpc_token": rpc_token, "tls_ca": tls_ca, "account": account,
+        "api_url": api_url, "api_key": api_key, "api_secret": api_secret, "tls_ca": tls_ca,
+        "account": account,
     }  # fmt: skip
     values = {key: _read(value) for key, value in given.items() if value is not None}
-    for key in ("api_url", "rpc_url"):
-        if values.get(key) and not is_url(values[key]):
-            raise UsageError(f"--{key.replace('_', '-')} {values[key]}: a URL is expected")
+    if values.get("api_url") and not is_url(values["api_url"]):
+        raise UsageError(f"--api-url {values['api_url']}: a URL is expected")
     found = _profiles()
     changed = replace(found.by_name.get(check_name(name), Profile()), **values)
     by_name = {**found.by_name, name: changed}
@@ -118,7 +112,7 @@ def show(
     *,
     output: OutputFlag = "table",
 ) -> None:
-    """Show a profile, or which servers commands use, and from where they know them.
+    """Show a profile, or which server commands use, and from where they know them.
 
     Example: switchroom profile show
     """
@@ -167,5 +161,4 @@ def _shown(settings: ClientSettings) -> Shown:
     for each in fields(settings):
         text = str(getattr(settings, each.name) or "")
         value[each.name] = f"{text[:6]}…" if text and each.name in _SECRETS else text
-    value["uses"] = "REST layer" if settings.has_api else "engine"
     return fields_shown(value)

@@ -6,18 +6,15 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from cli import call_view
-from cli.calls import Calls
-from cli.command import call_command, rest_command
-from cli.errors import NotFound, RpcError, UsageError
+from cli.command import rest_command
+from cli.errors import UsageError
 from cli.named_commands import with_example
 from cli.options.channel_names import CallId
 from cli.output import Column, Shown, rows_shown, shown
-from cli.responses import FIRST_ERROR_STATUS, problem_of
-from cli.rest_client import SERVER, RestClient, is_missing
+from cli.rest_client import RestClient
 from cli.timeline import wording
 from wire.views import CallRecordings
 
-# A name in capitals is of no option: `--url` is the engine's.
 Url = Annotated[
     str, Parameter(name="URL", help="URL of the recording, as `recording list` shows it.")
 ]
@@ -45,43 +42,43 @@ recording = App(
 
 
 @recording.command
-@call_command
-async def start(calls: Calls, call_id: CallId) -> Shown:
+@rest_command
+async def start(rest: RestClient, call_id: CallId) -> Shown:
     """Start the recording of a call.
 
     Example: switchroom recording start 3-pbx1-7f3a
     """
-    return await _change(calls, call_id, "start")
+    return await _change(rest, call_id, "start")
 
 
 @recording.command
-@call_command
-async def pause(calls: Calls, call_id: CallId) -> Shown:
+@rest_command
+async def pause(rest: RestClient, call_id: CallId) -> Shown:
     """Pause the recording of a call.
 
     Example: switchroom recording pause 3-pbx1-7f3a
     """
-    return await _change(calls, call_id, "pause")
+    return await _change(rest, call_id, "pause")
 
 
 @recording.command
-@call_command
-async def resume(calls: Calls, call_id: CallId) -> Shown:
+@rest_command
+async def resume(rest: RestClient, call_id: CallId) -> Shown:
     """Continue the recording of a call.
 
     Example: switchroom recording resume 3-pbx1-7f3a
     """
-    return await _change(calls, call_id, "resume")
+    return await _change(rest, call_id, "resume")
 
 
 @recording.command
-@call_command
-async def stop(calls: Calls, call_id: CallId) -> Shown:
+@rest_command
+async def stop(rest: RestClient, call_id: CallId) -> Shown:
     """Stop the recording of a call.
 
     Example: switchroom recording stop 3-pbx1-7f3a
     """
-    return await _change(calls, call_id, "stop")
+    return await _change(rest, call_id, "stop")
 
 
 @recording.command(name="list")
@@ -120,17 +117,13 @@ async def save(
 
     Example: switchroom recording save recordings/acme/2026-11-26/3-pbx1-7f3a.wav call.wav
     """
-    path = _path(url)
-    reply = await rest.send("GET", *path, timeout_s=DOWNLOAD_TIMEOUT_S)
-    if reply.status >= FIRST_ERROR_STATUS:
-        raise problem_of(rest.url, reply.status, reply.body, SERVER)
+    audio = await rest.download(*_path(url), timeout_s=DOWNLOAD_TIMEOUT_S)
     try:
         with file.open("xb") as output:
-            output.write(reply.body)
+            output.write(audio)
     except OSError as error:
         raise UsageError(f"{file}: {(error.strerror or str(error)).lower()}") from None
-    size = len(reply.body)
-    return shown({"file": str(file), "bytes": size}, f"{file}: {size} bytes")
+    return shown({"file": str(file), "bytes": len(audio)}, f"{file}: {len(audio)} bytes")
 
 
 @recording.command
@@ -160,12 +153,7 @@ async def remove(rest: RestClient, url: Url) -> Shown:
 
     Example: switchroom recording rm recordings/acme/2026-11-26/3-pbx1-7f3a.wav
     """
-    try:
-        return shown(await rest.request(dict[str, object], "DELETE", *_path(url)))
-    except RpcError as error:
-        if is_missing(error):
-            raise NotFound("recording", url) from None
-        raise
+    return shown(await rest.remove("recording", url, *_path(url)))
 
 
 def _path(url: str) -> tuple[str, ...]:
@@ -186,7 +174,8 @@ def _transcript(found: dict[str, Any]) -> Shown:
             return shown(found, f"the transcript is {found.get('state')}")
 
 
-async def _change(calls: Calls, call_id: str, action: RecordingState) -> Shown:
-    view = await calls.control(CallRecordings, call_id, f"recording/{action}", {})
+async def _change(rest: RestClient, call_id: str, action: RecordingState) -> Shown:
+    path = ("voice", "call", call_id, "recording", action)
+    view = await rest.request(CallRecordings, "POST", *path, body={})
     items = map(call_view.recording, view.recordings)
     return shown(view, *(items if view.recordings else [_NO_RECORDING]))

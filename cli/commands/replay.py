@@ -7,18 +7,18 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from base.exit_status import ExitStatus
-from cli.client import Client
-from cli.command import client_command
+from cli.command import rest_command
 from cli.errors import UsageError
 from cli.output import Shown
-from wire.views import Replay, ReplayDifference
+from cli.rest_client import RestClient
+from wire.views import EndedCalls, Replay, ReplayDifference
 
 SAME, DIFFERENT, INCOMPLETE = ExitStatus.DONE, ExitStatus.NEGATIVE, ExitStatus.INCOMPLETE
 
 
-@client_command
+@rest_command
 async def replay(
-    client: Client,
+    rest: RestClient,
     call_id: Annotated[str, Parameter(help="Call id; omit it with --all-ended.")] = "",
     *,
     all_ended: Annotated[
@@ -28,14 +28,19 @@ async def replay(
     """Replay a call's log through the core; exit status 1 if its decisions differ.
 
     It compares the commands for each event, the emitted call events and the final state.
+    Operators only; calls may be of any account.
     Exit status 6: a part of the log is lost, and the rest is the same.
 
     Example: switchroom call replay --all-ended 20
     """
     if bool(call_id) == (all_ended > 0):
         raise UsageError("either a call id or --all-ended is required")
-    ids = [call_id] if call_id else await client.ended_calls(all_ended)
-    audits = [await client.request(Replay, "GET", "calls", each, "replay") for each in ids]
+    path, query = ("operations", "calls"), {"limit": str(all_ended)}
+    if call_id:
+        ids: tuple[str, ...] = (call_id,)
+    else:
+        ids = (await rest.request(EndedCalls, "GET", *path, "ended", query=query)).call_ids
+    audits = [await rest.request(Replay, "GET", *path, each, "replay") for each in ids]
     about = [line for each in audits if call_id or not each.is_same for line in lines(each)]
     items = about if call_id else [*about, summary(audits)]
     return Shown(audits[0] if call_id else audits, tuple(items), status(audits))

@@ -5,13 +5,11 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from cli.command import resource_command
+from cli.command import IfVersion, rest_command
 from cli.named_commands import with_example
 from cli.options import parsing
-from cli.options.version import IfVersion
 from cli.output import Shown, json_shown, rows_shown, shown
-from cli.resources import Resources
-from cli.resources import remove as remove_resource
+from cli.rest_client import RestClient
 
 RequestId = Annotated[str, Parameter(help="API request id: 24 hex digits.")]
 
@@ -22,9 +20,9 @@ request = App(
 
 
 @request.command
-@resource_command
+@rest_command
 async def put(
-    resources: Resources,
+    rest: RestClient,
     document: Annotated[str, Parameter(help="JSON or @file.")],
     *,
     id: Annotated[str, Parameter(help="24 hex digits; default: a new id.")] = "",  # noqa: A002 - the flag
@@ -37,37 +35,40 @@ async def put(
     Example: switchroom request put @lookup.json
     """
     request_id, body = id or secrets.token_hex(12), parsing.mapping(document, "request")
-    stored = await resources.request("PUT", "request", request_id, body=body, version=if_version)
+    stored = await rest.tagged(
+        "PUT", "voice", "requests", request_id, body=body, version=if_version
+    )
     return shown(stored, request_id)
 
 
 @request.command(name="list")
-@resource_command
-async def list_(resources: Resources) -> Shown:
+@rest_command
+async def list_(rest: RestClient) -> Shown:
     """List the API requests.
 
     Example: switchroom request list
     """
-    rows = [each async for each in resources.rows("request")]
+    rows = [each async for each in rest.rows("voice", "requests")]
     columns = [("id", "requestId"), ("name", "name"), ("method", "method"), ("url", "url")]
     return rows_shown(rows, columns, "no API requests")
 
 
 @request.command(alias="get")
-@resource_command
-async def show(resources: Resources, request_id: RequestId) -> Shown:
+@rest_command
+async def show(rest: RestClient, request_id: RequestId) -> Shown:
     """Show an API request with the names of its secrets.
 
     Example: switchroom request show 0123456789abcdef01234567
     """
-    return json_shown(await resources.request("GET", "request", request_id))
+    return json_shown(await rest.tagged("GET", "voice", "requests", request_id))
 
 
 @request.command(name="rm", alias="remove")
-@resource_command
-async def remove(resources: Resources, request_id: RequestId) -> Shown:
+@rest_command
+async def remove(rest: RestClient, request_id: RequestId) -> Shown:
     """Delete an API request; flows that send it take their failure branch.
 
     Example: switchroom request rm 0123456789abcdef01234567
     """
-    return await remove_resource(resources, "request", request_id)
+    path = ("voice", "requests", request_id)
+    return shown(await rest.remove("API request", request_id, *path))

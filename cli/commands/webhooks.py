@@ -3,18 +3,17 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 from rich.table import Table
 
 from base.exit_status import ExitStatus
-from cli.command import resource_command
-from cli.errors import RpcError, Unreachable, UsageError, is_transient
+from cli.command import rest_command
+from cli.errors import RequestRejected, Unreachable, UsageError, is_transient
 from cli.named_commands import with_example
 from cli.output import Column, OutputFlag, Row, Shown, rows_shown, shown, write_next
-from cli.resources import Resources
+from cli.rest_client import RestClient
 
 AttemptId = Annotated[str, Parameter(help="Id of an attempt; see `switchroom webhook list`.")]
 Kind = Literal["action", "gather", "request", "callback"]
@@ -36,9 +35,9 @@ webhook = App(
 
 
 @webhook.command(name="list")
-@resource_command
+@rest_command
 async def list_(  # noqa: PLR0913 - one for each option
-    resources: Resources,
+    rest: RestClient,
     *,
     call: CallFilter = "",
     kind: KindFilter = None,
@@ -50,19 +49,11 @@ async def list_(  # noqa: PLR0913 - one for each option
 
     Example: switchroom webhook list --failed
     """
-    rows: list[Row] = []
-    query = _filters(call, kind, outcome, failed=failed)
-    while len(rows) < limit:
-        page = await resources.request(
-            "GET", "webhook", query=query | {"limit": str(min(limit - len(rows), MAX_PAGE))}
-        )
-        rows += _attempts(page)
-        if not (following := _next(page)):
-            break
-        query |= {"cursor" if resources.is_rest else "before": following}
+    query = _filters(call, kind, outcome, failed=failed) | {"limit": str(min(limit, MAX_PAGE))}
+    rows = [each async for each in rest.rows("voice", "webhooks", query=query, limit=limit)]
     columns: tuple[Column, ...] = (
         ("id", "id"),
-        ("time", _time),
+        ("time", "time"),
         ("kind", "kind"),
         ("request", "requestId"),
         ("try", "attempt"),
@@ -73,33 +64,33 @@ async def list_(  # noqa: PLR0913 - one for each option
 
 
 @webhook.command(alias="get")
-@resource_command
-async def show(resources: Resources, attempt_id: AttemptId) -> Shown:
+@rest_command
+async def show(rest: RestClient, attempt_id: AttemptId) -> Shown:
     """Show an attempt with its request and its response.
 
     Example: switchroom webhook show 1795262400000-0
     """
-    return _shown(await resources.request("GET", "webhook", attempt_id))
+    return _shown(await rest.tagged("GET", "voice", "webhooks", attempt_id))
 
 
 @webhook.command
-@resource_command
-async def retry(resources: Resources, attempt_id: AttemptId) -> Shown:
+@rest_command
+async def retry(rest: RestClient, attempt_id: AttemptId) -> Shown:
     """Send the request of an attempt again, with its idempotency key; no call changes.
 
     Exit status: 0 if it succeeded, 1 if it failed again.
 
     Example: switchroom webhook retry 1795262400000-0
     """
-    view = await resources.request("POST", "webhook", attempt_id, "retry")
+    view = await rest.tagged("POST", "voice", "webhooks", attempt_id, "retry")
     has_failed = view.get("outcome") == "failed"
     return _shown(view)._replace(status=ExitStatus.NEGATIVE if has_failed else ExitStatus.DONE)
 
 
 @webhook.command
-@resource_command
+@rest_command
 async def tail(  # noqa: PLR0913 - one for each option
-    resources: Resources,
+    rest: RestClient,
     *,
     call: CallFilter = "",
     kind: KindFilter = None,
@@ -114,20 +105,20 @@ async def tail(  # noqa: PLR0913 - one for each option
     Example: switchroom webhook tail --failed
     """
     query = _filters(call, kind, outcome, failed=failed)
-    newest = _attempts(await resources.request("GET", "webhook", query={"limit": "1"}))
+    newest = (await rest.tagged("GET", "voice", "webhooks", query={"limit": "1"}))["data"]
     after, reached_s = newest[0]["id"] if newest else "0-0", time.monotonic()
     while True:
         try:
-            page = await resources.request("GET", "webhook", query=query | {"after": after})
-        except (Unreachable, RpcError) as error:
+            page = await rest.tagged("GET", "voice", "webhooks", query=query | {"after": after})
+        except (Unreachable, RequestRejected) as error:
             if not is_transient(error) or time.monotonic() - reached_s > UNREACHABLE_TIMEOUT_S:
                 raise
-            page = {}
+            page = {"data": []}
         else:
             reached_s = time.monotonic()
-        for each in _attempts(page):
+        for each in page["data"]:
             write_next(each, output, _line(each))
-        after = _next(page) or after
+        after = page.get("nextCursor") or after
         await asyncio.sleep(POLL_INTERVAL_S)
 
 
@@ -138,17 +129,8 @@ def _filters(call: str, kind: Kind | None, outcome: str | None, *, failed: bool)
     return {name: text for name, text in found.items() if text}
 
 
-def _attempts(page: Row) -> list[Row]:
-    """Return the rows of a page of the REST layer, or of an engine."""
-    return list(page.get("data", page.get("attempts", ())))
-
-
-def _next(page: Row) -> str:
-    return str(page.get("nextCursor") or page.get("next") or "")
-
-
 def _line(attempt: Row) -> str:
-    parts = (_time(attempt), attempt["id"], attempt["kind"], attempt["requestId"])
+    parts = (attempt["time"], attempt["id"], attempt["kind"], attempt["requestId"])
     return " ".join((*parts, f"#{attempt['attempt']}", _outcome(attempt), attempt["url"]))
 
 
@@ -157,7 +139,7 @@ def _shown(view: Row) -> Shown:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row("id", view["id"])
-    table.add_row("time", _time(view))
+    table.add_row("time", view["time"])
     table.add_row("request", f"{view['requestId']}, attempt {view['attempt']} ({view['kind']})")
     if view.get("callId"):
         table.add_row("call", view["callId"])
@@ -184,10 +166,3 @@ def _outcome(attempt: Row) -> str:
     where = ", to a listener" if attempt.get("toListener") else ""
     result = attempt.get("reason") or str(status or "delivered")
     return f"{result}, {took}{where}"
-
-
-def _time(attempt: Row) -> str:
-    if "time" in attempt:
-        return str(attempt["time"])
-    at = datetime.fromtimestamp(attempt["atMs"] / 1000, tz=UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

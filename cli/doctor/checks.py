@@ -3,10 +3,10 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from ssl import SSLContext
 
 from base.tls import TlsFileError
-from cli.client import open_client
 from cli.doctor.ami import check_ami
 from cli.doctor.archive import check_archive
 from cli.doctor.gateways import check_gateways
@@ -15,11 +15,13 @@ from cli.doctor.pbx import AriNode, check_node
 from cli.doctor.result import Finding, failure, in_lab, ok, warning
 from cli.doctor.store import check_store
 from cli.doctor.transport import check_files, check_transport, nodes_context
-from cli.options.connection import DOTENV, EngineAddress, is_lab
+from cli.http_client import HttpClient, tls_context
+from cli.options.connection import DOTENV, is_lab, url_of
 from engine.app.dns_discovery import Discovery
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 
+EngineAddress = tuple[str, str, Path | None]  # its URL, token and CA file
 MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node
 
 
@@ -35,12 +37,13 @@ async def run_checks(settings: Settings, address: EngineAddress) -> list[Finding
         ]
     nodes = await _nodes(settings)
     tls = nodes_context(settings, nodes)
-    async with open_client(*address) as client:
-        found = await asyncio.gather(
-            check_store(settings.redis_url),
-            *(_node(settings, node, tls) for node in nodes),
-            check_engine(client, settings.slots),
-        )
+    url, token, ca = address
+    client = HttpClient(url, f"Bearer {token}", tls_context(url, ca), "engine")
+    found = await asyncio.gather(
+        check_store(settings.redis_url),
+        *(_node(settings, node, tls) for node in nodes),
+        check_engine(client, settings.slots),
+    )
     here = [
         *check_transport(settings, nodes),
         check_media_dir(settings.media_dir),
@@ -50,6 +53,13 @@ async def run_checks(settings: Settings, address: EngineAddress) -> list[Finding
         here.append(await check_archive(settings.recordings_url, settings.recordings_s3))
     all_found = [each for findings in (*found, here) for each in findings]
     return [in_lab(each) for each in all_found] if is_lab(os.environ, DOTENV) else all_found
+
+
+def own_engine(settings: Settings) -> EngineAddress:
+    """Return where the engine of these settings listens."""
+    scheme = "https" if settings.rpc_tls_cert else "http"
+    url = url_of(scheme, settings.rpc_host, settings.rpc_port)
+    return url, settings.rpc_token.get_secret_value(), settings.tls_ca
 
 
 async def _nodes(settings: Settings) -> list[NodeSettings]:

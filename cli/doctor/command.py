@@ -11,42 +11,29 @@ from base.exit_status import ExitStatus
 from base.invalid_settings import InvalidSettings
 from base.lab_folder import lab_hint
 from base.settings import load
-from cli.doctor.checks import check_settings, run_checks
+from cli.doctor.checks import check_settings, own_engine, run_checks
 from cli.doctor.result import Finding, failure
-from cli.errors import UsageError, run
-from cli.options.connection import (
-    DEFAULT_CONNECTION,
-    DOTENV,
-    ConnectionOptions,
-    EngineAddress,
-    client_settings,
-    engine_address,
-)
+from cli.errors import run
+from cli.options.connection import DOTENV
 from cli.output import OutputFlag, OutputFormat, shown, write_shown
 from engine.config import Settings
 
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
 
 
-def doctor(
-    *, connection: ConnectionOptions = DEFAULT_CONNECTION, output: OutputFlag = "table"
-) -> None:
+def doctor(*, output: OutputFlag = "table") -> None:
     """Check settings, store, PBX nodes, engine and this machine; exit status 1 on a failure.
 
     Example: switchroom doctor
     """
-    run(_doctor(connection, output))
+    run(_doctor(output))
 
 
-async def _doctor(connection: ConnectionOptions, output: OutputFormat) -> int:
+async def _doctor(output: OutputFormat) -> int:
     console = Console(highlight=False)
     settings, findings = read_settings()
     if settings is not None:
-        address = _address(connection)
-        if isinstance(address, Finding):
-            findings.append(address)
-        else:
-            findings += await run_checks(settings, address)
+        findings += await run_checks(settings, own_engine(settings))
     levels = {each.level for each in findings}
     if output != "table":
         write_shown(shown(findings), output)
@@ -67,15 +54,6 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
         advice = hint or "set it in .env or the environment, as `switchroom dev` does"
         return None, [failure("invalid_settings", "settings", each, advice) for each in error.lines]
     return settings, check_settings(settings)
-
-
-def _address(connection: ConnectionOptions) -> EngineAddress | Finding:
-    """Return the engine to check, or why none is known."""
-    try:
-        return engine_address(connection, client_settings(connection))
-    except UsageError as error:
-        advice = "`switchroom profile show` says what is in use"
-        return failure("invalid_usage", "engine", str(error), advice)
 
 
 def report(findings: Sequence[Finding]) -> Table:

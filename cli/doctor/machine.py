@@ -6,10 +6,10 @@ from pathlib import Path
 
 import aiohttp
 
-from cli.client import Client
 from cli.doctor.result import Finding, failure, ok, warning
-from cli.errors import RpcError, Unreachable
-from wire.rpc import Slots
+from cli.errors import RequestRejected, Unreachable
+from cli.http_client import HttpClient
+from wire.rpc import Nodes, Slots
 
 
 def check_media_dir(folder: Path) -> Finding:
@@ -29,12 +29,12 @@ def check_espeak(path: str) -> Finding:
     return warning("no_espeak", "speech", text, "apt-get install espeak-ng")
 
 
-async def check_engine(client: Client, slots: int) -> list[Finding]:
+async def check_engine(client: HttpClient, slots: int) -> list[Finding]:
     """Check that an engine answers on the RPC port, accepts the token, and has as many slots."""
     try:
-        nodes = await client.nodes()
-        found = await client.request(Slots, "GET", "slots")
-    except RpcError as error:
+        nodes = (await client.request(Nodes, "GET", "/rpc/v1/nodes")).nodes
+        found = await client.request(Slots, "GET", "/rpc/v1/slots")
+    except RequestRejected as error:
         return [_rejected(client.url, error)]
     except Unreachable as error:
         return [await _not_an_engine(client.url, str(error))]
@@ -53,7 +53,7 @@ async def check_engine(client: Client, slots: int) -> list[Finding]:
     return findings
 
 
-def _rejected(url: str, error: RpcError) -> Finding:
+def _rejected(url: str, error: RequestRejected) -> Finding:
     if error.problem.code == "unauthenticated":
         advice = "SWITCHROOM_RPC_TOKEN must be the token that the engine was started with"
         return failure("unauthenticated", "engine", f"{url} rejects the token", advice)

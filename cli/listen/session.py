@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from base.tasks import cancel_all
-from cli.errors import RpcError, Unreachable
+from cli.errors import RequestRejected, Unreachable
 from cli.listen.local_server import LocalServer
 from cli.rest_client import RestClient
 from wire.listeners import ListenerRequest, ListenerRequests, ListenerResponse
@@ -46,7 +46,7 @@ class ListenSession:
         self._forwards: set[asyncio.Task[None]] = set()
 
     async def run(self, started: str) -> None:
-        """Start a listener, say so, and forward its requests; raises RpcError."""
+        """Start a listener, say so, and forward its requests; raises RequestRejected."""
         await self._start()
         try:
             self._say(started)
@@ -54,7 +54,7 @@ class ListenSession:
                 await self._poll_with_retries()
         finally:
             await cancel_all(self._forwards)
-            with suppress(RpcError, Unreachable, TimeoutError):
+            with suppress(RequestRejected, Unreachable, TimeoutError):
                 async with asyncio.timeout(DELETE_TIMEOUT_S):
                     await self._rest.send("DELETE", *PATH, self._listener)
 
@@ -70,7 +70,7 @@ class ListenSession:
                 await self._poll()
             except Unreachable as error:
                 self._say(f"{error}; trying again")
-            except RpcError as error:
+            except RequestRejected as error:
                 if error.problem.code == "unauthenticated":
                     self._rest.forget_token()  # raises the same again if the key is revoked
                     await self._poll()
@@ -104,7 +104,7 @@ class ListenSession:
         note = ""
         try:
             reply = await self._rest.send("POST", *path, body=msgspec.to_builtins(response))
-        except (RpcError, Unreachable) as error:
+        except (RequestRejected, Unreachable) as error:
             note = f"the response was not sent: {error}"
         else:
             if reply.status == HTTPStatus.CONFLICT:

@@ -17,13 +17,11 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Profile:
-    """A server with what it needs to know who calls; empty values are not in the file."""
+    """A REST layer with what it needs to know who calls; empty values are not in the file."""
 
-    api_url: str = ""  # of the REST layer
+    api_url: str = ""
     api_key: str = field(default="", repr=False)
     api_secret: str = field(default="", repr=False)
-    rpc_url: str = ""  # of an engine
-    rpc_token: str = field(default="", repr=False)
     tls_ca: str = ""
     account: str = ""
 

@@ -7,8 +7,7 @@ from msgspec.structs import astuple
 from base.listen import BindFailed
 from base.program import Failure, Failures, listen_failure, run_program
 from base.settings import load
-from cli.doctor.checks import check_settings, run_checks
-from cli.options.connection import EngineAddress
+from cli.doctor.checks import EngineAddress, check_settings, run_checks
 from engine.app.engine import Engine
 from engine.config import Settings
 from engine.store.errors import StoreDown

@@ -38,8 +38,7 @@ def summary(lab: Lab, elapsed_s: float) -> str:
   trunk   {settings["SWITCHROOM_TRUNK"]}: a phone answers there, and saves what it hears to
           {lab.folder / "phone"}
 {_key_for_commands(lab)}
-  (. {_sourced(lab)}; switchroom profile set lab --api-url {rest} \\
-    --api-key "$SWITCHROOM_API_KEY" --rpc-token "$SWITCHROOM_RPC_TOKEN")
+  (. {_sourced(lab)}; switchroom profile set lab --api-url {rest} --api-key "$SWITCHROOM_API_KEY")
 this account may call any number but costly ones; a new one may call nothing until you allow it:
   switchroom account create acme --allow +47
   switchroom account set acme --allow +47 --allow +46 --allow sip:

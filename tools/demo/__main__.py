@@ -4,21 +4,22 @@ Timelines and received audio are saved in demo-out/.
 """
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Mapping
 
 from rich.console import Console
 
-from cli.client import open_client
-from cli.errors import RpcError, Unreachable, explain
-from cli.live.watch_call import open_notifier
+from cli.errors import RequestRejected, Unreachable, explain
+from cli.options.connection import ClientSettings
+from cli.rest_client import open_rest as open_client
 from dev.lab.start import StartOptions, start
 from dev.lab.summary import console_address
 from dev.progress import Progress
 from tests.harness.lab.compose import ROOT
 from tools.demo import click_to_call, ivr, voice_bot
-from tools.demo.context import DemoContext
+from tools.demo.context import DemoContext, Engine
 from tools.demo.measure import Check
 from tools.demo.rest import open_rest
 
@@ -33,13 +34,14 @@ async def main(console: Console) -> int:
     OUT.mkdir(exist_ok=True)
     console.print(f"watch the calls at {console_address(lab)}", soft_wrap=True)
     await lab.stop_phone()  # the phones of the demo take its port
-    async with (
-        open_client(f"http://127.0.0.1:{ports.engine}", settings["SWITCHROOM_RPC_TOKEN"]) as client,
-        open_notifier(client) as news,
-        open_rest(f"http://127.0.0.1:{ports.api}", settings) as rest,
-    ):
+    url = f"http://127.0.0.1:{ports.api}"
+    client = open_client(ClientSettings(api_url=url, api_key=settings["SWITCHROOM_API_KEY"]))
+    engine = Engine(f"http://127.0.0.1:{ports.engine}", settings["SWITCHROOM_RPC_TOKEN"])
+    number = json.loads(settings["SWITCHROOM_CALLER_IDS"])[0]
+    async with open_rest(url, settings) as rest:
         trunk_port = int(settings["SWITCHROOM_TRUNK"].rpartition(":")[2])
-        context = DemoContext(client, rest, news, lab.nodes(), trunk_port, OUT, console)
+        nodes = lab.nodes()
+        context = DemoContext(client, rest, engine, number, nodes, trunk_port, OUT, console)
         console.rule("1  click-to-call over REST: a number, then a second one, joined")
         first = await click_to_call.play(context)
         console.rule("2  an inbound call: prompt, digits, webhook, dial, goodbye")
@@ -73,7 +75,7 @@ def _print_verdict(scenarios: Mapping[str, list[Check]], console: Console) -> in
 if __name__ == "__main__":
     try:
         sys.exit(asyncio.run(main(Console(highlight=False))))
-    except (RpcError, Unreachable) as error:
+    except (RequestRejected, Unreachable) as error:
         Console(stderr=True, highlight=False).print(explain(error), soft_wrap=True)
     except (RuntimeError, TimeoutError) as error:
         sys.stderr.write(f"switchroom demo: {error}\n")

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +12,42 @@ import msgspec
 from msgspec import Struct
 from rich.console import Console
 
-from cli.client import Client
-from cli.errors import RpcError
-from cli.live.watch_call import EventNotifier, follow_to_end
+from cli.calls import change_call, get_call
+from cli.commands.call import watch_call
+from cli.errors import RequestRejected
+from cli.rest_client import RestClient
 from cli.timeline import screen
 from dev.pbx.node import PbxNode
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 from tools.demo.rest import Rest
-from wire.views import CallView, Timeline
+from wire.views import Timeline
+
+
+class Engine(Struct, frozen=True):
+    """What the checks of the demo read from an engine: customers do not see it."""
+
+    url: str
+    token: str
+
+    async def timeline(self, call_id: str) -> Timeline:
+        """Return the timeline of a call with the lengths of its audio."""
+        login = {"Authorization": f"Bearer {self.token}"}
+        async with (
+            aiohttp.ClientSession(headers=login) as http,
+            http.get(f"{self.url}/rpc/v1/calls/{call_id}/timeline") as reply,
+        ):
+            return msgspec.json.decode(await reply.read(), type=Timeline)
 
 
 class DemoContext(Struct, frozen=True):
     """What each scenario gets."""
 
-    client: Client
+    client: RestClient
     rest: Rest
-    notifier: EventNotifier
+    engine: Engine
+    number: str  # of the lab's account
     pbxs: Mapping[str, PbxNode]
     trunk_port: int
     out: Path
@@ -42,22 +60,32 @@ class DemoContext(Struct, frozen=True):
 
     async def run_call(self, call_id: str, script: Coroutine[Any, Any, None]) -> Timeline:
         """Show a call live while a script runs its phones; a timeout ends the call."""
-        watching = asyncio.create_task(self._watch(call_id))
+        watching = asyncio.create_task(watch_call(self.client, call_id, self.console))
         try:
             await script
         except TimeoutError as error:
             self.console.print(f"timeout: {error}", style="bold red")
-            with suppress(RpcError):
-                await self.client.control(CallView, call_id, "hangup", {})
-        return await watching
+            with suppress(RequestRejected):
+                await change_call(self.client, call_id, "hangup", {})
+        await watching
+        return await self.engine.timeline(call_id)
 
-    async def _watch(self, call_id: str) -> Timeline:
-        with screen.open_screen(self.console) as live:
-            timeline = await follow_to_end(self.client, call_id, self.notifier, live)
-        self.console.print()
-        screen.print_timeline(timeline, self.console)
-        self.console.print()
-        return timeline
+    @asynccontextmanager
+    async def routed(self, action: object) -> AsyncIterator[None]:
+        """Let calls to the number run an action; then they run what they did before."""
+        path = ("voice", "numbers", self.number)
+        before = (await self.client.request(dict[str, Any], "GET", *path)).get("route")
+        body = {"action": action}
+        await self.client.request(dict[str, Any], "PUT", *path, "route", body=body)
+        try:
+            yield
+        finally:
+            method = "PUT" if before else "DELETE"
+            await self.client.request(dict[str, Any], method, *path, "route", body=before)
+
+    async def live_calls(self) -> set[str]:
+        """Return the ids of the live calls."""
+        return {str(each["callId"]) async for each in self.client.rows("voice", "calls")}
 
     def save(self, name: str, timeline: Timeline, phones: Mapping[str, Phone]) -> None:
         """Save the timeline as text and JSON, and the audio of each phone."""
@@ -72,7 +100,7 @@ class DemoContext(Struct, frozen=True):
         """Wait for a state of a call, such as playing, gathering, dialing or bridged."""
 
         async def has_state() -> bool:
-            return (await self.client.call(call_id)).state == state
+            return (await get_call(self.client, call_id)).state == state
 
         await until(has_state, timeout_s=30, every_s=0.05, what=f"the call to be {state}")
 
@@ -81,8 +109,7 @@ class DemoContext(Struct, frozen=True):
         found: list[str] = []
 
         async def is_there() -> bool:
-            calls = await self.client.calls()
-            found[:] = [each.call_id for each in calls if each.call_id not in existing]
+            found[:] = await self.live_calls() - existing
             return bool(found)
 
         await until(is_there, what="the call to come in")

@@ -14,12 +14,10 @@ from tools.demo.measure import (
     nothing_left,
     prompt_heard,
 )
-from wire.rpc import NumberRoute
 
 CUSTOMER_HZ, SALES_HZ = 400, 700
 RINGS_MS = 2_500
 TALK_S = 1.5
-NUMBER = "+15550100"
 CODE = "1234"
 ANSWER = {
     "type": "dial",
@@ -31,26 +29,22 @@ ANSWER = {
 
 async def play(context: DemoContext) -> list[Check]:
     """Run the scenario, save its results and check them."""
-    async with WebhookServer() as hooks:
-        action = _tree(hooks.answers("/menu", ANSWER))
-        body = {"account": context.rest.account, "action": action}
-        await context.client.request(NumberRoute, "PUT", "routes", NUMBER, body=body)
-        try:
-            return await _run(context, hooks)
-        finally:
-            await context.client.remove("route", NUMBER, "routes", NUMBER)
+    async with WebhookServer() as hooks, context.routed(_tree(hooks.answers("/menu", ANSWER))):
+        return await _run(context, hooks)
 
 
 async def _run(context: DemoContext, hooks: WebhookServer) -> list[Check]:
-    existing = {each.call_id for each in await context.client.calls()}
+    existing = await context.live_calls()
     async with (
         Phone.answering(context.trunk_port, tone_hz=SALES_HZ, after_ms=RINGS_MS) as sales,
-        Phone.calling(context.pbx, NUMBER, tone_hz=CUSTOMER_HZ, port=CALLER_PORTS[0]) as customer,
+        Phone.calling(
+            context.pbx, context.number, tone_hz=CUSTOMER_HZ, port=CALLER_PORTS[0]
+        ) as customer,
     ):
         call_id = await context.wait_for_call(existing)
         timeline = await context.run_call(call_id, _talk(context, call_id, customer, sales))
     context.save("ivr", timeline, {"customer": customer, "sales": sales})
-    media = f"{context.client.url}/media"
+    media = f"{context.engine.url}/media"
     return [
         is_completed(timeline),
         await prompt_heard(customer, timeline, 0, "the spoken prompt", media),

@@ -8,9 +8,7 @@ from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 from tools.demo.context import DemoContext
 from tools.demo.measure import Check, is_completed, nothing_left
-from wire.rpc import NumberRoute
 
-NUMBER = "+15550101"
 QUESTION = "I would like to talk to billing."
 INTERRUPTION = "Stop. I have another question for you."
 
@@ -30,18 +28,14 @@ async def play(context: DemoContext) -> list[Check]:
     context.console.print("the bot's packages are installed once: 800 MB in .venv/pipecat-bot")
     async with PipecatBot(context.out) as bot:
         action = {"type": "stream", "data": {"url": bot.url, "bargeIn": "pause"}}
-        body = {"account": context.rest.account, "action": action}
-        await context.client.request(NumberRoute, "PUT", "routes", NUMBER, body=body)
-        try:
+        async with context.routed(action):
             return await _run(context, bot)
-        finally:
-            await context.client.remove("route", NUMBER, "routes", NUMBER)
 
 
 async def _run(context: DemoContext, bot: PipecatBot) -> list[Check]:
-    existing = {each.call_id for each in await context.client.calls()}
+    existing = await context.live_calls()
     heard = Heard()
-    async with Phone.calling(context.pbx, NUMBER, port=CALLER_PORTS[0]) as caller:
+    async with Phone.calling(context.pbx, context.number, port=CALLER_PORTS[0]) as caller:
         greeting = Turn(caller)
         await caller.wait_answered()
         caller.send_silence()

@@ -5,13 +5,14 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from cli import call_view
-from cli.calls import Calls
-from cli.command import call_command
+from cli.calls import get_call
+from cli.command import rest_command
 from cli.errors import UsageError
 from cli.named_commands import with_example
 from cli.options.channel_names import CallId, conference_of, member_of
 from cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from cli.output import Shown, shown
+from cli.rest_client import RestClient
 from wire.control import ConferenceView
 from wire.views import CallView
 
@@ -29,9 +30,9 @@ conference = App(
 
 
 @conference.command
-@call_command
+@rest_command
 async def add(
-    calls: Calls,
+    rest: RestClient,
     call_id: CallId,
     *,
     party: PartyOptions = NO_PARTY,
@@ -42,42 +43,42 @@ async def add(
     Example: switchroom conference add 3-pbx1-7f3a --agent 1002
     """
     body = {"requestedByAgentId": by, **party.member(), **party.ringing()}
-    body |= _parties(await calls.call(call_id)) if calls.is_rest else {}
-    return await _control(calls, call_id, "members", body)
+    body |= _parties(await get_call(rest, call_id))
+    return await _control(rest, call_id, "add-members", body)
 
 
 @conference.command
-@call_command
+@rest_command
 async def kick(
-    calls: Calls, call_id: CallId, member: MemberName, *, by: Requester = DEFAULT_REQUESTER
+    rest: RestClient, call_id: CallId, member: MemberName, *, by: Requester = DEFAULT_REQUESTER
 ) -> Shown:
     """Remove a member.
 
     Example: switchroom conference kick 3-pbx1-7f3a 1002
     """
-    call = await calls.call(call_id)
+    call = await get_call(rest, call_id)
     channel = member_of(call, member).channel_id
     body = {"requesterAgentId": by, "targetChannelId": channel}
-    return await _control(calls, call_id, "kick", body | _session(call))
+    return await _control(rest, call_id, "kick", body | _session(call))
 
 
 @conference.command
-@call_command
-async def leave(calls: Calls, call_id: CallId, member: MemberName) -> Shown:
+@rest_command
+async def leave(rest: RestClient, call_id: CallId, member: MemberName) -> Shown:
     """Let a member leave by its own request.
 
     Example: switchroom conference leave 3-pbx1-7f3a 1002
     """
-    call = await calls.call(call_id)
+    call = await get_call(rest, call_id)
     found = member_of(call, member)
     body = {"agentId": found.agent_id or DEFAULT_REQUESTER, "channelId": found.channel_id}
-    return await _control(calls, call_id, "leave", body | _session(call))
+    return await _control(rest, call_id, "leave", body | _session(call))
 
 
 @conference.command
-@call_command
+@rest_command
 async def coach(
-    calls: Calls,
+    rest: RestClient,
     call_id: CallId,
     member: MemberName,
     coached: Annotated[str, Parameter(help="Member to coach; omit to stop coaching.")] = "",
@@ -86,26 +87,26 @@ async def coach(
 
     Example: switchroom conference coach 3-pbx1-7f3a 1003 1001
     """
-    call = await calls.call(call_id)
+    call = await get_call(rest, call_id)
     body = _session(call) | {"channelId": member_of(call, member).channel_id}
     if coached:
         body["coachedChannelId"] = member_of(call, coached).channel_id
-    return await _control(calls, call_id, "coach", body)
+    return await _control(rest, call_id, "coach", body)
 
 
 @conference.command
-@call_command
-async def members(calls: Calls, call_id: CallId) -> Shown:
+@rest_command
+async def members(rest: RestClient, call_id: CallId) -> Shown:
     """List present and former members of the active or latest conference.
 
     Example: switchroom conference members 3-pbx1-7f3a
     """
-    view = await calls.conference(call_id)
-    return shown(view, *call_view.conference(view))
+    return await _control(rest, call_id, "members", {})
 
 
-async def _control(calls: Calls, call_id: str, action: str, body: dict[str, Any]) -> Shown:
-    view = await calls.control(ConferenceView, call_id, f"conference/{action}", body)
+async def _control(rest: RestClient, call_id: str, action: str, body: dict[str, Any]) -> Shown:
+    path, of_call = ("voice", "conference", action), {"callId": call_id, **body}
+    view = await rest.request(ConferenceView, "POST", *path, body=of_call)
     return shown(view, *call_view.conference(view))
 
 

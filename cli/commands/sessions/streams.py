@@ -6,12 +6,13 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from cli import call_view
-from cli.calls import Calls
-from cli.command import call_command
+from cli.calls import get_streams
+from cli.command import rest_command
 from cli.named_commands import with_example
 from cli.options import parsing
 from cli.options.channel_names import CallId, stream_of
 from cli.output import Shown, shown
+from cli.rest_client import RestClient
 from wire.streams.recognizer import Rate
 from wire.streams.setup import Protocol, Track
 from wire.verbs import StreamLoss
@@ -66,54 +67,57 @@ NO_OPTIONS = BotOptions()
 
 
 @stream.command(name="list")
-@call_command
-async def list_(calls: Calls, call_id: CallId) -> Shown:
+@rest_command
+async def list_(rest: RestClient, call_id: CallId) -> Shown:
     """List the live streams of a call: the bot that talks with the caller, and forks.
 
     Example: switchroom stream list 3-pbx1-7f3a
     """
-    return _shown(await calls.streams(call_id))
+    return _shown(await get_streams(rest, call_id))
 
 
 @stream.command
-@call_command
+@rest_command
 async def start(
-    calls: Calls, call_id: CallId, url: BotUrl, *, options: BotOptions = NO_OPTIONS
+    rest: RestClient, call_id: CallId, url: BotUrl, *, options: BotOptions = NO_OPTIONS
 ) -> Shown:
     """Let a bot listen to a call; the same command again starts no other stream.
 
     Example: switchroom stream start 3-pbx1-7f3a wss://bot.example.com/listen --track caller
     """
     body = {"url": url, **options.body()}
-    return _shown(await calls.control(CallStreams, call_id, "streams", body))
+    return await _post(rest, call_id, "start", body=body)
 
 
 @stream.command
-@call_command
-async def stop(calls: Calls, call_id: CallId, stream_name: StreamName) -> Shown:
+@rest_command
+async def stop(rest: RestClient, call_id: CallId, stream_name: StreamName) -> Shown:
     """Stop a stream; the tree of a call that talks with a bot continues.
 
     Example: switchroom stream stop 3-pbx1-7f3a bot.example.com
     """
-    return await _control(calls, call_id, stream_name, "stop", {})
+    return await _control(rest, call_id, stream_name, "stop", {})
 
 
 @stream.command
-@call_command
-async def send(calls: Calls, call_id: CallId, stream_name: StreamName, text: BotText) -> Shown:
+@rest_command
+async def send(rest: RestClient, call_id: CallId, stream_name: StreamName, text: BotText) -> Shown:
     """Send a text to the bot of a stream, as a message of its protocol.
 
     Example: switchroom stream send 3-pbx1-7f3a bot.example.com "the customer is number 4711"
     """
-    return await _control(calls, call_id, stream_name, "text", {"text": text})
+    return await _control(rest, call_id, stream_name, "text", {"text": text})
 
 
 async def _control(
-    calls: Calls, call_id: str, name: str, action: str, body: dict[str, str]
+    rest: RestClient, call_id: str, name: str, action: str, body: dict[str, str]
 ) -> Shown:
-    found = stream_of(await calls.streams(call_id), name).stream_id
-    view = await calls.control(CallStreams, call_id, f"streams/{found}/{action}", body)
-    return _shown(view)
+    found = stream_of(await get_streams(rest, call_id), name).stream_id
+    return await _post(rest, call_id, found, action, body=body)
+
+
+async def _post(rest: RestClient, *path: str, body: dict[str, Any]) -> Shown:
+    return _shown(await rest.request(CallStreams, "POST", "voice", "streams", *path, body=body))
 
 
 def _shown(view: CallStreams) -> Shown:

@@ -5,12 +5,13 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from cli import call_view
-from cli.calls import Calls
-from cli.command import call_command
+from cli.calls import get_call
+from cli.command import rest_command
 from cli.named_commands import with_example
 from cli.options.channel_names import CallId, leg_of, transfer_of
 from cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from cli.output import Shown, shown
+from cli.rest_client import RestClient
 from wire.control import TransferView
 from wire.party import Party
 
@@ -35,9 +36,9 @@ transfer = App(
 
 @transfer.default
 @transfer.command
-@call_command
+@rest_command
 async def start(  # noqa: PLR0913 - one for each option
-    calls: Calls,
+    rest: RestClient,
     call_id: CallId,
     *,
     source: Source,
@@ -52,48 +53,53 @@ async def start(  # noqa: PLR0913 - one for each option
     Example: switchroom transfer start 3-pbx1-7f3a --from 1001 --customer main --agent 1002
     """
     target = party.target()
-    call = await calls.call(call_id)
+    call = await get_call(rest, call_id)
     leg = leg_of(call, source)
     body: dict[str, Any] = {
+        "sourceAgentId": leg.agent_id or Party.parse(leg.party).agent_id or DEFAULT_REQUESTER,
         "transferMode": "blind" if blind else "attended",
         "sourceChannelId": leg.channel_id,
         "customerChannelId": leg_of(call, customer).channel_id,
         "target": target,
         **party.ringing(),
     }
-    if agent := leg.agent_id or Party.parse(leg.party).agent_id:
-        body["sourceAgentId"] = agent
-    view = await calls.control(TransferView, call_id, "transfers", body)
-    return shown(view, call_view.transfer(view))
+    return await _post(rest, call_id, "init", body)
 
 
 @transfer.command
-@call_command
+@rest_command
 async def complete(
-    calls: Calls, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
+    rest: RestClient, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
 ) -> Shown:
     """Complete a transfer: connect customer and target, and release the source.
 
     Example: switchroom transfer complete 3-pbx1-7f3a
     """
     body = {"completedByAgentId": by, "reason": "manual_complete"}
-    return await _end(calls, call_id, session, "complete", body)
+    return await _end(rest, call_id, session, "complete", body)
 
 
 @transfer.command
-@call_command
+@rest_command
 async def cancel(
-    calls: Calls, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
+    rest: RestClient, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
 ) -> Shown:
     """Cancel a transfer: release the target and reconnect source and customer.
 
     Example: switchroom transfer cancel 3-pbx1-7f3a
     """
     body = {"cancelledByAgentId": by, "reason": "source_cancel"}
-    return await _end(calls, call_id, session, "cancel", body)
+    return await _end(rest, call_id, session, "cancel", body)
 
 
-async def _end(calls: Calls, call_id: str, name: str, action: str, body: dict[str, str]) -> Shown:
-    session = transfer_of(await calls.call(call_id), name)
-    view = await calls.control(TransferView, call_id, f"transfers/{session}/{action}", body)
+async def _end(
+    rest: RestClient, call_id: str, name: str, action: str, body: dict[str, str]
+) -> Shown:
+    session = transfer_of(await get_call(rest, call_id), name)
+    return await _post(rest, call_id, action, {**body, "transferSessionId": session})
+
+
+async def _post(rest: RestClient, call_id: str, action: str, body: dict[str, Any]) -> Shown:
+    path, of_call = ("voice", "transfer", action), {"callId": call_id, **body}
+    view = await rest.request(TransferView, "POST", *path, body=of_call)
     return shown(view, call_view.transfer(view))

@@ -3,6 +3,7 @@
 It rejects what the REST layer's document does not have.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
@@ -10,6 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 from aiohttp import web
 
+from cli.options.connection import ClientSettings
+from cli.rest_client import RestClient, open_rest
 from tests.contract.cli.rest_document import fault_of
 from tests.harness.cli.forked import Ended, run_forked
 from tests.harness.servers.web_server import WebServer
@@ -32,7 +35,11 @@ class Received(NamedTuple):
 
 
 class FakeRest(WebServer):
-    """Serves on a free port; a response is a value of JSON, or a status with a problem."""
+    """Serves on a free port, which stays the same after `stop` and `start`.
+
+    A response is a value of JSON, or a status with a problem; of a deque, one at a time, and the
+    last one again and again.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,6 +50,11 @@ class FakeRest(WebServer):
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         """Serve all paths."""
         return [web.route("*", "/{path:.*}", self._answer)]
+
+    @property
+    def client(self) -> RestClient:
+        """Return a client of it."""
+        return open_rest(ClientSettings(api_url=self.url(), api_key=KEY))
 
     @property
     def typed(self) -> list[tuple[str, str, Any]]:
@@ -63,6 +75,8 @@ class FakeRest(WebServer):
             found: Any = problem(400, "bad_request", fault)
         else:
             found = self.responses.get(f"{request.method} {path}", self.default)
+        if isinstance(found, deque):
+            found = found.popleft() if len(found) > 1 else found[0]
         if isinstance(found, bytes):
             return web.Response(body=found)
         status = found.get("status", 200) if isinstance(found, dict) else 200

@@ -3,11 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
-from msgspec.structs import replace
+import msgspec
 
-from tests.contract.cli.command import switchroom, typed
-from tests.contract.cli.fake_engine import FakeEngine
+from tests.contract.cli.fake_rest import FakeRest
 from tests.harness.cli.controlled_call import (
     ADA,
     BOT,
@@ -19,12 +17,19 @@ from tests.harness.cli.controlled_call import (
     MAIN,
     PHONE,
     SECOND,
+    STREAMS,
 )
 
 
-async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
+async def test_a_call_is_shown(tmp_path: Path) -> None:
     """Legs have whole ids, mutes and holds; transfers, members and recordings follow."""
-    _, out, _ = await switchroom(tmp_path, engine.url(), "call", "show", ID)
+    async with FakeRest() as rest:
+        rest.responses = {
+            f"GET /voice/call-details/{ID}": msgspec.to_builtins(CALL),
+            "POST /voice/conference/members": msgspec.to_builtins(CALL.conferences[0]),
+        }
+        _, out, _ = await rest.run(tmp_path, "call", "show", ID)
+        _, members, _ = await rest.run(tmp_path, "conference", "members", ID)
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert lines == [
         f"call {ID}",
@@ -42,26 +47,26 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
         f"{PHONE} sip:desk@10.0.0.1:5062 complete kicked",
         "recording (call): archived, 6.3 s, https://archive.example/x.wav",
     ]
-    _, members, _ = await switchroom(tmp_path, engine.url(), "conference", "members", ID)
     assert members.splitlines() == out.splitlines()[8:13]
 
 
-async def test_streams_are_shown(tmp_path: Path, engine: FakeEngine) -> None:
+async def test_streams_are_shown(tmp_path: Path) -> None:
     """With whole ids: which bot talks, which only listens, and how much was heard."""
-    _, out, _ = await switchroom(tmp_path, engine.url(), "stream", "list", ID)
+    async with FakeRest() as rest:
+        rest.responses = {f"GET /voice/streams/{ID}": msgspec.to_builtins(STREAMS)}
+        _, out, _ = await rest.run(tmp_path, "stream", "list", ID)
+        _, text, _ = await rest.run(tmp_path, "stream", "list", ID, "-o", "json")
     assert [" ".join(line.split()) for line in out.splitlines()] == [
         "stream bot protocol state",
         f"{BOT} wss://bot.example/talk twilio connected 6.3 s heard, mark m1",
         f"{FORK} wss://ear.example:8443/ native starting fork, track caller",
     ]
-    _, out, _ = await switchroom(tmp_path, engine.url(), "stream", "list", ID, "-o", "json")
-    assert [each["streamId"] for each in json.loads(out)["streams"]] == [BOT, FORK]
+    assert [each["streamId"] for each in json.loads(text)["streams"]] == [BOT, FORK]
 
 
-async def test_a_recording_to_come_is_shown(
-    engine: FakeEngine, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_a_recording_to_come_is_shown(tmp_path: Path) -> None:
     """Before the answer there is no recording to show."""
-    engine.call = replace(CALL, recordings=())
-    assert await typed(engine.url(), "recording", "start", ID) == 0
-    assert capsys.readouterr().out.startswith("no recording yet")
+    async with FakeRest() as rest:
+        rest.default = {"callId": ID, "recordings": []}
+        status, out, _ = await rest.run(tmp_path, "recording", "start", ID)
+    assert (status, out.startswith("no recording yet")) == (0, True)

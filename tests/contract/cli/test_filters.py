@@ -1,4 +1,4 @@
-"""Filters of lists: those of the REST layer, also where an engine's list has none."""
+"""Filters of lists: those of the REST layer, also in an operator's list of all calls."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.contract.cli.command import switchroom
-from tests.contract.cli.fake_engine import FakeEngine
 from tests.contract.cli.fake_rest import FakeRest
 from tests.contract.cli.rest_document import parameters_of
 from tests.harness.cli.controlled_call import CALL
@@ -95,25 +93,29 @@ async def _query(folder: Path, words: str) -> dict[str, str]:
         ("--number +1", False),
         ("--agent ada", True),
         ("--agent eve", False),
-        (f"--node {CALL.node}", True),
-        ("--node pbx9", False),
     ],
 )
 async def test_an_operators_list_has_the_same_filters(
-    tmp_path: Path, engine: FakeEngine, words: str, *, is_listed: bool
+    tmp_path: Path, words: str, *, is_listed: bool
 ) -> None:
-    """An engine lists all calls; the command chooses, also by the PBX node."""
-    listed = await switchroom(tmp_path, engine.url(), "call", "list", *words.split(), "-o", "json")
-    expected = [msgspec.to_builtins(CALL)] if is_listed else []
-    assert (listed[0], json.loads(listed[1])) == (0, json.loads(msgspec.json.encode(expected)))
-
-
-async def test_customers_see_no_nodes(tmp_path: Path) -> None:
-    """The error says who may filter by them."""
+    """The REST layer lists the calls of all accounts, with their nodes; the command chooses."""
+    call = json.loads(msgspec.json.encode(CALL))
     async with FakeRest() as rest:
-        status, _, err = await rest.run(tmp_path, "call", "list", "--node", "pbx1")
-    assert (status, rest.requests) == (2, [])
-    assert "--node: customers do not see PBX nodes" in err
+        rest.responses = {"GET /operations/calls": {"data": [call], "total": 1}}
+        listed = await rest.run(
+            tmp_path, "call", "list", "--all-accounts", *words.split(), "-o", "json"
+        )
+    assert (listed.status, json.loads(listed.out)) == (0, [call] if is_listed else [])
+
+
+async def test_calls_on_a_node(tmp_path: Path) -> None:
+    """They are those of all accounts, so the table has the account of each."""
+    call = json.loads(msgspec.json.encode(CALL))
+    async with FakeRest() as rest:
+        path = f"GET /operations/calls?node={CALL.node}"
+        rest.responses = {path: {"data": [call], "total": 1}}
+        _, out, _ = await rest.run(tmp_path, "call", "list", "--node", CALL.node)
+    assert out.splitlines()[1].split()[-2:] == [CALL.account, CALL.node]
 
 
 @pytest.mark.parametrize(("limit", "ids"), [("2", "a b"), ("0", "a b c")])

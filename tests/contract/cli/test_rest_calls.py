@@ -10,22 +10,15 @@ import pytest
 import yaml
 
 from api.voice.timeline import call_timeline
-from tests.contract.cli.command import switchroom
-from tests.contract.cli.fake_engine import FakeEngine
-from tests.contract.cli.fake_rest import FakeRest
+from tests.contract.cli.fake_rest import KEY, FakeRest
 from tests.harness.cli.controlled_call import (
-    ADA,
-    BOT,
     CALL,
-    CONFERENCE,
-    FORK,
     ID,
     MAIN,
     PHONE,
-    SECOND,
-    STREAMS,
 )
-from tests.harness.cli.inbound import timeline
+from tests.harness.cli.forked import run_forked
+from tests.harness.cli.inbound import GOLDEN, timeline
 from wire.views import CallRecordings
 
 
@@ -39,49 +32,6 @@ SHOW = ("GET", f"/voice/call-details/{ID}", None)
 TRANSFER = msgspec.to_builtins(CALL.transfers[1])
 MEMBERS = msgspec.to_builtins(CALL.conferences[0])
 CALL_ID = {"callId": ID}
-
-
-@pytest.mark.parametrize(
-    ("words", "sent", "response", "said"),
-    [
-        (f"call mute {ID} ada --direction both", ("POST", f"/voice/call/{ID}/mute",
-         {"channelId": ADA, "direction": "both"}), details(), "muted"),
-        (f"call unhold {ID} main", ("POST", f"/voice/call/{ID}/unhold", {"channelId": MAIN}),
-         details(), "on hold"),
-        (f"call hangup {ID} --agent ada", ("POST", f"/voice/call/{ID}/hangup",
-         {"channelId": ADA}), details(), f"hanging up channel {ADA}"),
-        (f"transfer complete {ID}", ("POST", "/voice/transfer/complete",
-         CALL_ID | {"transferSessionId": SECOND, "completedByAgentId": "operator",
-                    "reason": "manual_complete"}), TRANSFER, SECOND),
-        (f"transfer start {ID} --from ada --customer main --number +47", ("POST",
-         "/voice/transfer/init", CALL_ID | {
-             "transferMode": "attended", "sourceChannelId": ADA, "customerChannelId": MAIN,
-             "sourceAgentId": "ada", "timeout": 30.0,
-             "target": {"kind": "number", "number": "+47"}}),
-         TRANSFER, SECOND),
-        (f"conference add {ID} --agent 1002", ("POST", "/voice/conference/add-members",
-         CALL_ID | {"requestedByAgentId": "operator", "targetAgentIds": ["1002"], "timeout": 30.0,
-                    "customerChannelId": MAIN, "sourceChannelId": ADA, "sourceAgentId": "ada"}),
-         MEMBERS, CONFERENCE),
-        (f"conference coach {ID} {PHONE} ada", ("POST", "/voice/conference/coach",
-         CALL_ID | {"conferenceSessionId": CONFERENCE, "channelId": PHONE,
-                    "coachedChannelId": ADA}), MEMBERS, CONFERENCE),
-        (f"conference kick {ID} {PHONE}", ("POST", "/voice/conference/kick",
-         CALL_ID | {"requesterAgentId": "operator", "targetChannelId": PHONE,
-                    "conferenceSessionId": CONFERENCE}), MEMBERS, CONFERENCE),
-    ],
-    ids=lambda each: each if isinstance(each, str) and " " in each else "",
-)  # fmt: skip
-async def test_a_call_is_controlled(
-    tmp_path: Path, words: str, sent: tuple[str, str, Any], response: Any, said: str
-) -> None:
-    """The command looks at the call, then sends the operation of the REST layer."""
-    async with FakeRest() as rest:
-        rest.responses = {f"{SHOW[0]} {SHOW[1]}": details(), f"{sent[0]} {sent[1]}": response}
-        status, out, err = await rest.run(tmp_path, *words.split())
-    assert (status, err) == (0, "")
-    assert rest.typed == [SHOW, sent]
-    assert said in out
 
 
 async def test_a_call_of_two_numbers_is_controlled(tmp_path: Path) -> None:
@@ -109,42 +59,6 @@ async def test_one_party_is_no_conversation(tmp_path: Path) -> None:
     assert (status, "no conversation of two parties" in err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("words", "path", "body"),
-    [
-        (f"stream start {ID} wss://ear.example/ --track caller", f"/voice/streams/{ID}/start",
-         {"url": "wss://ear.example/", "track": "caller"}),
-        (f"stream stop {ID} {FORK}", f"/voice/streams/{ID}/{FORK}/stop", {}),
-        (f"stream send {ID} bot.example hello", f"/voice/streams/{ID}/{BOT}/text",
-         {"text": "hello"}),
-    ],
-)  # fmt: skip
-async def test_streams_are_controlled(
-    tmp_path: Path, words: str, path: str, body: dict[str, Any]
-) -> None:
-    """A stream is named by its id, the end of that, or its bot's host; the rest is shown."""
-    listed, streams = f"/voice/streams/{ID}", msgspec.to_builtins(STREAMS)
-    async with FakeRest() as rest:
-        rest.responses = {f"GET {listed}": streams, f"POST {path}": streams}
-        status, out, err = await rest.run(tmp_path, *words.split())
-    looks = [] if " start " in words else [("GET", listed, None)]
-    assert (status, err) == (0, "")
-    assert rest.typed == [*looks, ("POST", path, body)]
-    assert BOT in out
-
-
-async def test_a_party_is_dialed(tmp_path: Path) -> None:
-    """A party is dialled into a call by one request."""
-    async with FakeRest() as rest:
-        path = "/voice/dial"
-        rest.responses = {f"POST {path}": CALL_ID | {"channelId": "c9"}}
-        words = ("call", "dial", ID, "+47", "--caller-id", "+48", "--timeout", "5")
-        status, out, _ = await rest.run(tmp_path, *words)
-    assert (status, out) == (0, "dialing +47: channel c9\n")
-    body = CALL_ID | {"target": "+47", "callerId": "+48", "timeout": 5.0}
-    assert rest.typed == [("POST", path, body)]
-
-
 @pytest.mark.parametrize("action", ["start", "pause", "resume", "stop"])
 async def test_a_call_is_recorded(tmp_path: Path, action: str) -> None:
     """The response has all recordings of the call."""
@@ -158,37 +72,23 @@ async def test_a_call_is_recorded(tmp_path: Path, action: str) -> None:
     assert CALL.recordings[0].url in out
 
 
-async def test_a_timeline_is_drawn_as_that_of_an_operator(
-    tmp_path: Path, engine: FakeEngine
-) -> None:
-    """Of what is drawn, a customer misses the name of the node and the lengths of audio."""
-    found = msgspec.structs.replace(timeline(), call=CALL)
-    engine.timelines = [found]
-    _, drawn, _ = await switchroom(tmp_path, engine.url(), "call", "timeline", ID)
-    of_customer = call_timeline(msgspec.json.encode(found), with_attempts=True)
+async def test_a_timeline_is_drawn(tmp_path: Path) -> None:
+    """A ladder after two lines of title, or the JSON of the REST layer.
+
+    Of what is drawn, a customer misses the name of the node and the lengths of audio.
+    """
+    found = call_timeline(msgspec.json.encode(timeline()), with_attempts=True)
+    call = timeline().call
     async with FakeRest() as rest:
-        rest.responses = {f"GET /voice/call/{ID}/timeline": of_customer}
-        status, out, err = await rest.run(tmp_path, "call", "timeline", ID)
-        _, text, _ = await rest.run(tmp_path, "call", "timeline", ID, "-o", "json")
+        rest.responses = {f"GET /voice/call/{call.call_id}/timeline": found}
+        words = ("call", "timeline", call.call_id)
+        status, out, err = await rest.run(tmp_path, *words)
+        _, text, _ = await rest.run(tmp_path, *words, "-o", "json")
+    golden = GOLDEN.read_text().replace(f"engine {call.node}   ", "")
+    expected = re.sub(r"(plays) [0-9.]+ s", r"\1", golden)
     assert (status, err) == (0, "")
-    expected = re.sub(r"(plays) [0-9.]+ s", r"\1", drawn.replace(f"engine {CALL.node}   ", ""))
-    assert out == expected
-    assert json.loads(text) == json.loads(of_customer)
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        ("call list --account acme", "--account: over REST a key shows the calls of its own"),
-    ],
-)
-async def test_what_rest_lacks_is_an_error(tmp_path: Path, words: str, reason: str) -> None:
-    """Nothing is changed, and no option is dropped without a word."""
-    async with FakeRest() as rest:
-        rest.responses = {f"{SHOW[0]} {SHOW[1]}": details()}
-        status, _, err = await rest.run(tmp_path, *words.split())
-    assert (status, reason in err) == (2, True)
-    assert all(each.method == "GET" for each in rest.requests)
+    assert [line.rstrip() for line in out.splitlines()[2:]] == expected.splitlines()
+    assert json.loads(text) == json.loads(found)
 
 
 async def test_calls_are_listed_and_shown(tmp_path: Path) -> None:
@@ -204,16 +104,30 @@ async def test_calls_are_listed_and_shown(tmp_path: Path) -> None:
     assert yaml.safe_load(listed) == [json.loads(text)]
 
 
-@pytest.mark.parametrize(("ending", "expected"), [("completed", 0), ("busy", 3), ("failed", 1)])
-async def test_a_call_is_started_and_watched(tmp_path: Path, ending: str, expected: int) -> None:
-    """Its states are printed until it ends; the exit status is that of its result."""
+async def test_ended_calls_are_listed(tmp_path: Path) -> None:
+    """`--ended` prints ids of the account, or of all, one in each line, for other commands."""
     async with FakeRest() as rest:
-        ended = details(status=ending, state="ended", ended_ms=9_000)
-        rest.responses = {"POST /voice/call": CALL_ID, f"{SHOW[0]} {SHOW[1]}": ended}
-        words = ("call", "create", "--to", "+47", "--from", "+48", "--idempotency-key", "order-17")
-        status, out, _ = await rest.run(tmp_path, *words)
-        _, as_json, err = await rest.run(tmp_path, *words, "--output", "json")
-    assert (status, f"{ending}, ended" in out) == (expected, True)
-    assert rest.requests[0].headers["Idempotency-Key"] == "order-17"
-    assert rest.requests[0].body == {"to": "+47", "from": "+48"}
-    assert (json.loads(as_json)["status"], f"{ending}, ended" in err) == (ending, True)
+        rest.responses = {
+            "GET /voice/calls/ended?limit=2": {"callIds": ["a", "b"]},
+            "GET /operations/calls/ended?limit=1": {"callIds": ["c"]},
+        }
+        own = await rest.run(tmp_path, "call", "list", "--ended", "2")
+        all_ = await rest.run(tmp_path, "call", "list", "--ended", "1", "--all-accounts")
+        with_watch = await rest.run(tmp_path, "call", "list", "--ended", "2", "--watch")
+        filtered = await rest.run(tmp_path, "call", "list", "--ended", "2", "--state", "x")
+    assert (own, all_) == ((0, "a\nb\n", ""), (0, "c\n", ""))
+    assert (with_watch.status, "--watch draws a table" in with_watch.err) == (2, True)
+    assert (filtered.status, "no filter but" in filtered.err) == (2, True)
+
+
+async def test_an_operator_acts_for_an_account(tmp_path: Path) -> None:
+    """`--account` is sent with each request, unless it is the key's own."""
+    async with FakeRest() as rest:
+        rest.responses = {f"{SHOW[0]} {SHOW[1]}": details()}
+        await rest.run(tmp_path, "call", "hangup", ID, "--channel", "main", "--account", "acme")
+        settings = {"SWITCHROOM_API_URL": rest.url(), "SWITCHROOM_API_KEY": KEY}
+        own = settings | {"SWITCHROOM_ACCOUNT": "acme"}
+        await run_forked(("call", "show", ID, "--account", "acme"), tmp_path, own)
+        await run_forked(("call", "show", ID), tmp_path, settings)
+    named = [each.headers.get("Switchroom-Account") for each in rest.requests]
+    assert named == ["acme", "acme", None, None]

@@ -33,7 +33,7 @@ async def test_a_list_continues_until_its_limit(tmp_path: Path) -> None:
     async with FakeRest() as rest:
         first = "GET /voice/webhooks?outcome=failed&limit=3"
         rest.responses[first] = page(ATTEMPT, following="1-0")
-        second = "GET /voice/webhooks?outcome=failed&cursor=1-0&limit=2"
+        second = "GET /voice/webhooks?outcome=failed&limit=3&cursor=1-0"
         rest.responses[second] = page(ATTEMPT | {"id": "0-9"})
         status, out, err = await rest.run(tmp_path, "webhook", "list", "--failed", "--limit", "3")
     assert (status, err) == (0, "")

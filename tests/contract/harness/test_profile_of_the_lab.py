@@ -23,6 +23,5 @@ def test_the_summary_has_the_command_for_a_profile(tmp_path: Path) -> None:
     environ = {"PATH": path, "XDG_CONFIG_HOME": str(tmp_path)}
     subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environ, check=True)
     found = client_settings(environ=environ, dotenv=Path("/none"))
-    assert (found.source, found.has_api) == ("profile lab", True)
+    assert (found.source, found.api_url) == ("profile lab", "http://127.0.0.1:8000")
     assert found.api_key == settings["SWITCHROOM_API_KEY"]
-    assert found.rpc_token == settings["SWITCHROOM_RPC_TOKEN"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli.command import switchroom
+from tests.harness.cli.rest_shell import rest_shell
 from tests.harness.rpc.preparation import bury
-from tests.harness.rpc.scene import CALL, TOKEN, RpcScene
+from tests.harness.rpc.scene import CALL, RpcScene
 from wire.callbacks.targets import HttpsTarget
 from wire.decoding.patterns import PATTERNS, STATUS_TARGET
 
@@ -156,40 +156,40 @@ async def test_nothing_is_sent_again_to_who_takes_nothing(scene: RpcScene) -> No
 
 async def test_the_command(scene: RpcScene, tmp_path: Path) -> None:
     """`switchroom callback` sets, shows, rotates and deletes targets; it resends dead letters."""
+    async with rest_shell(tmp_path, scene.url) as shell:
 
-    async def typed(*words: str) -> tuple[int, str, str]:
-        request = ("callback", *words, "--account", "acme", "--token", TOKEN)
-        return await switchroom(tmp_path, scene.url, *request)
+        async def typed(*words: str) -> tuple[int, str, str]:
+            return await shell.run("callback", *words)
 
-    _, out, _ = await typed("set", TARGET, "--per-second", "5")
-    assert "whsec_" in out
-    _, out, _ = await typed("show")
-    assert TARGET in out
-    assert "5 per second" in out
-    assert "whsec_" not in out
-    _, out, _ = await typed("rotate")
-    assert "signs until" in out
-    assert (await typed("dead"))[1] == "no dead letters\n"
-    await bury(scene, 2)
-    _, out, _ = await typed("dead")
-    assert "overflow" in out
-    dead_letter = out.splitlines()[1].split()[0]
-    status, out, err = await typed("resend", dead_letter, "pbx1/0.1-1")
-    assert (status, out) == (1, "1 requeued\n")
-    assert "the others are not dead letters of this account" in err
-    await scene.accounts.stop("acme", HttpsTarget(TARGET))
-    status, _, err = await typed("resend", "--all")
-    assert status == 2
-    assert "the target of account acme is stopped" in err
-    assert "`switchroom callback set TARGET` restarts delivery" in err
-    await typed("set", TARGET)
-    assert (await typed("resend", "--all"))[1] == "1 requeued\n"
-    assert (await typed("resend"))[0] == 2
-    assert (await typed("rm"))[0] == 0
-    assert (await typed("rm")) == (1, "", "switchroom: no such callbacks: account acme\n")
-    status, _, err = await typed("show")
-    assert status == 1
-    assert "no callbacks of account acme" in err
+        _, out, _ = await typed("set", TARGET, "--per-second", "5")
+        assert "whsec_" in out
+        _, out, _ = await typed("show")
+        assert TARGET in out
+        assert "5 per second" in out
+        assert "whsec_" not in out
+        _, out, _ = await typed("rotate")
+        assert "signs until" in out
+        assert (await typed("dead"))[1] == "no dead letters\n"
+        await bury(scene, 2)
+        _, out, _ = await typed("dead")
+        assert "overflow" in out
+        dead_letter = out.splitlines()[1].split()[0]
+        status, out, err = await typed("resend", dead_letter, "pbx1/0.1-1")
+        assert (status, out) == (1, "1 requeued\n")
+        assert "the others are not dead letters of this account" in err
+        assert await typed("resend", "--all") == (0, "1 requeued\n", "")
+        await bury(scene, 1)
+        await scene.accounts.stop("acme", HttpsTarget(TARGET))
+        status, _, err = await typed("resend", "--all")
+        assert status == 2
+        assert "the target of account acme is stopped" in err
+        assert "`switchroom callback set TARGET` restarts delivery" in err
+        assert (await typed("resend"))[0] == 2
+        assert (await typed("rm"))[0] == 0
+        assert (await typed("rm")) == (1, "", "switchroom: no such callbacks: of the account\n")
+        status, _, err = await typed("show")
+        assert status == 1
+        assert "this account has no callback settings" in err
 
 
 async def test_no_log_and_no_answer_has_a_secret(scene: RpcScene) -> None:

@@ -1,13 +1,10 @@
 """Nodes over the RPC: status, drain and undrain, and the number of slots of each."""
 
-from pathlib import Path
-
 import pytest
 
 from engine.runtime.base.node_report import NodeReport
 from engine.runtime.policy.capacity_limits import CapacityLimits
-from tests.contract.cli.command import switchroom
-from tests.harness.rpc.scene import CALL, SLOTS, TOKEN, RpcScene
+from tests.harness.rpc.scene import CALL, SLOTS, RpcScene
 
 
 async def shown(scene: RpcScene) -> dict[str, object]:
@@ -105,17 +102,6 @@ async def test_a_request_has_its_call_whatever_the_number_is(scene: RpcScene) ->
 async def test_an_impossible_number(scene: RpcScene, slots: object) -> None:
     """It is refused, and names the field."""
     assert await scene.problem("PUT", "/slots", {"slots": slots}) == (400, "invalid")
-
-
-async def test_the_command(scene: RpcScene, tmp_path: Path) -> None:
-    """`switchroom slots` shows and changes it, and says what to set."""
-    await scene.store.add_nodes(["pbx1"], SLOTS)
-    status, out, _ = await switchroom(tmp_path, scene.url, "slots", "--token", TOKEN)
-    assert (status, out) == (0, "2 slots per node get new calls\n")
-    status, out, _ = await switchroom(tmp_path, scene.url, "slots", "1", "--token", TOKEN)
-    assert status == 0
-    assert "SWITCHROOM_SLOTS" in out
-    assert "1 slots per node get new calls; 1 end with their calls" in out
 
 
 async def test_another_engine_watches_a_node(scene: RpcScene) -> None:

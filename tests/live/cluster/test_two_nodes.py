@@ -10,6 +10,7 @@ from dev.servers.process import Process
 from tests.harness.live_lab import Lab
 from tests.harness.pbx.two_nodes import GRACE_S, WAITS, TwoNodes, node_of
 from tests.harness.phones.phone import Phone
+from tests.harness.servers.api import Api
 from tests.harness.servers.engine import Engine
 from tests.harness.until import MAX_WAIT_S, until
 
@@ -32,20 +33,22 @@ async def test_calls_are_spread_by_weight_up_to_the_limits(two: TwoNodes) -> Non
 
 async def test_a_drained_node_gets_no_call(two: TwoNodes, tmp_path: Path) -> None:
     """It gets no new call; the live call continues, and the command exits after its end."""
-    live = await two.call(node="pbx1")
-    await two.wait_answered(live)
-    command = _switchroom(two, tmp_path, "node", "drain", "pbx1")
-    await until(lambda: "1 live calls" in _printed(tmp_path), what="the count")
-    assert [node_of(await two.call()) for _ in range(3)] == ["pbx2"] * 3
-    assert await two.refusal(node="pbx1") == (503, "node_drained")
-    async with Phone.calling(two.nodes[0], await two.lab(0).add_number(HANGUP)) as caller:
-        await caller.wait_ended()
-        assert caller.status == 503
-    assert command.alive()
-    assert (await two.engine.call(live))["state"] == "gathering"
-    await two.engine.rpc("POST", f"/calls/{live}/hangup", {})
-    await until(lambda: not command.alive(), what="the command to end")
-    assert _printed(tmp_path).endswith("node pbx1 is empty\n")
+    settings = {"SWITCHROOM_ACCOUNT_SCOPES": '["operations"]'}
+    async with Api(tmp_path / "api", engines=[two.engine], settings=settings) as api:
+        live = await two.call(node="pbx1")
+        await two.wait_answered(live)
+        command = _switchroom(api, tmp_path, "node", "drain", "pbx1")
+        await until(lambda: "1 live calls" in _printed(tmp_path), what="the count")
+        assert [node_of(await two.call()) for _ in range(3)] == ["pbx2"] * 3
+        assert await two.refusal(node="pbx1") == (503, "node_drained")
+        async with Phone.calling(two.nodes[0], await two.lab(0).add_number(HANGUP)) as caller:
+            await caller.wait_ended()
+            assert caller.status == 503
+        assert command.alive()
+        assert (await two.engine.call(live))["state"] == "gathering"
+        await two.engine.rpc("POST", f"/calls/{live}/hangup", {})
+        await until(lambda: not command.alive(), what="the command to end")
+        assert _printed(tmp_path).endswith("node pbx1 is empty\n")
     await two.engine.rpc("POST", "/nodes/pbx1/undrain")
     assert node_of(await two.call()) == "pbx1"
 
@@ -139,10 +142,14 @@ async def test_nodes_are_monitored_over_ami(two: TwoNodes) -> None:
     await until(lambda: _have_ami(two), what="AMI of both nodes")
 
 
-def _switchroom(two: TwoNodes, folder: Path, *arguments: str) -> Process:
+def _switchroom(api: Api, folder: Path, *arguments: str) -> Process:
     """Start the `switchroom` command with its output in a file."""
-    env = {"SWITCHROOM_RPC_TOKEN": two.engine.token, "PYTHONPATH": str(ROOT)}
-    argv = (sys.executable, "-m", "switchroom", *arguments, "--url", two.engine.url)
+    env = {
+        "SWITCHROOM_API_URL": api.url,
+        "SWITCHROOM_API_KEY": api.api_key,
+        "PYTHONPATH": str(ROOT),
+    }
+    argv = (sys.executable, "-m", "switchroom", *arguments)
     return Process.start(argv, log=folder / "printed", env=env, cwd=folder)
 
 

@@ -53,8 +53,6 @@ def write_env(path: Path, lab: Lab, api: Api) -> None:
         f"SWITCHROOM_NODES='{nodes}'\n"
         f"SWITCHROOM_API_KEY='{api.api_key}'\n"
         f"SWITCHROOM_ACCOUNT='{ACCOUNT}'\n"
-        f"SWITCHROOM_RPC_PORT='{lab.engine.port}'\n"
-        f"SWITCHROOM_RPC_TOKEN='{lab.engine.token}'\n"
     )
 
 

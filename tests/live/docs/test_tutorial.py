@@ -81,8 +81,6 @@ def environment(lab: Lab, api: Api) -> dict[str, str]:
         "SWITCHROOM_NODES": json.dumps([{"name": "pbx1", "sip_port": lab.pbx.sip_port}]),
         "SWITCHROOM_API_KEY": api.api_key,
         "SWITCHROOM_ACCOUNT": ACCOUNT,
-        "SWITCHROOM_RPC_PORT": str(lab.engine.port),
-        "SWITCHROOM_RPC_TOKEN": lab.engine.token,
     }
 
 

@@ -15,7 +15,7 @@ from cli.http_client import HttpClient
 from cli.listen.local_server import LocalServer
 from cli.listen.session import ListenSession
 from cli.options.connection import ClientSettings
-from cli.rest_client import SERVER, RestClient
+from cli.rest_client import RestClient
 from tests.harness.live_lab import Lab
 from tests.harness.metrics_page import figures
 from tests.harness.phones.phone import Phone
@@ -78,7 +78,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
 async def listening(api: Api, engine: Engine, local: LocalApplication) -> AsyncIterator[list[str]]:
     """Listen to the account's number, as the command does; yield what it says."""
     said: list[str] = []
-    http = HttpClient(api.url, api.api_key, None, SERVER)
+    http = HttpClient(api.url, api.api_key, None)
     settings = ClientSettings(
         api_url=api.url, api_key=api.api_key, api_secret=api.api_secret, account=ACCOUNT
     )

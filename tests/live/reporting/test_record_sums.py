@@ -1,17 +1,12 @@
-"""Call records, live views and replay of real calls, also after the engine of a call dies."""
+"""Call records and replay of real calls, also after the engine of a call dies."""
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from cli.client import open_client
-from cli.live.follow import CallFollower
-from cli.live.table import CallTable, summary
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
@@ -20,8 +15,6 @@ from tests.harness.record_checks import record_faults
 from tests.harness.servers.cluster import Cluster
 from tests.harness.until import until
 from wire.events.call_events import CallEvent
-
-ENDED = 7  # six calls, and the one by which the other engine fetches the prompt
 
 
 @pytest.fixture
@@ -36,19 +29,13 @@ async def test_records_survive_the_death_of_an_engine(
 ) -> None:
     """After SIGKILL under six calls, each has one consistent record and an identical replay."""
     leaving, staying = cluster.labs
-    board, consumed = CallTable(), ConsumedEvents()
-    async with (
-        watch_board(board, leaving, staying),
-        SixCalls(leaving, hooks, sounds, staying) as calls,
-    ):
-        await until(lambda: len(board.calls) == 6, what="all calls on the board")
+    consumed = ConsumedEvents()
+    async with SixCalls(leaving, hooks, sounds, staying) as calls:
         await consumed.read(leaving, "first", acknowledges=False)
         await leaving.engine.kill()
         await calls.wait_controllable(staying)
         await calls.assert_continue(staying)
-        await until(lambda: sum(board.ended.values()) == ENDED, what="the board to be empty")
         ids = dict(calls.ids)
-    assert summary(board) == f"0 live; ended since start: {ENDED} completed"
 
     async def all_ended() -> bool:
         await consumed.read(staying, "second")
@@ -106,17 +93,3 @@ class ConsumedEvents:
             assert delivered["again"]
             self.repeated += 1
         known[event.sequence_number] = event
-
-
-@asynccontextmanager
-async def watch_board(board: CallTable, *labs: Lab) -> AsyncIterator[None]:
-    """Update a board from the engines' streams."""
-    async with AsyncExitStack() as stack:
-        opening = [open_client(lab.engine.url, lab.engine.token) for lab in labs]
-        clients = [await stack.enter_async_context(client) for client in opening]
-        task = asyncio.create_task(CallFollower(clients, "", board).run())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait([task])

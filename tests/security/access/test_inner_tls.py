@@ -14,8 +14,8 @@ from aiohttp.test_utils import TestServer
 
 import api.engine_client
 from base.tls import TlsFileError, client_context, server_context
-from cli.client import open_client
 from cli.errors import Unreachable, UsageError
+from cli.http_client import HttpClient, tls_context
 from engine.ami.client import AmiUnavailable, open_ami
 from engine.ami.monitor import AmiMonitor
 from engine.app import connections
@@ -32,6 +32,8 @@ from tests.harness.settings import read_settings
 from tests.harness.store.lossy_connection import LossyProxy
 from tests.harness.until import MAX_WAIT_S, until
 from wire.views import Calls
+
+CALLS = "/rpc/v1/calls"
 
 
 @pytest.fixture
@@ -58,14 +60,12 @@ async def test_engines_and_their_clients(tmp_path: Path, pem: Path) -> None:
 
         async with api.engine_client.open_client([pair.one.url], TOKEN, pem) as rest:
             assert len((await rest.request(Calls, "GET", "/calls")).calls) == 1
-        async with open_client(pair.one.url, TOKEN, pem) as cli:
-            assert len(await cli.calls("acme")) == 1
+        assert len((await _doctor(pair.one.url, pem).request(Calls, "GET", CALLS)).calls) == 1
         async with api.engine_client.open_client([pair.one.url], TOKEN) as rest:
             with pytest.raises(api.engine_client.EngineUnavailable):
                 await rest.request(Calls, "GET", "/calls")
-        async with open_client(pair.one.url, TOKEN) as cli:
-            with pytest.raises(Unreachable, match="certificate"):
-                await cli.calls("acme")
+        with pytest.raises(Unreachable, match="certificate"):
+            await _doctor(pair.one.url).request(Calls, "GET", CALLS)
         plain = pair.one.url.replace("https:", "http:")
         with pytest.raises(aiohttp.ClientError):
             await pair.one.session.get(f"{plain}/healthz")
@@ -159,7 +159,7 @@ async def test_files_that_cannot_be_used(tmp_path: Path, pem: Path) -> None:
             async with asyncio.timeout(MAX_WAIT_S):
                 await _open_rest(path)
         with pytest.raises(UsageError, match=path.name):
-            await _open_cli(path)
+            _doctor("https://localhost:1", path)
     assert server_context(pem, None).minimum_version >= ssl.TLSVersion.TLSv1_2
 
 
@@ -168,6 +168,6 @@ async def _open_rest(ca: Path) -> None:
         pass
 
 
-async def _open_cli(ca: Path) -> None:
-    async with open_client("https://localhost:1", TOKEN, ca):
-        pass
+def _doctor(url: str, ca: Path | None = None) -> HttpClient:
+    """Return a client of the RPC as the doctor has it."""
+    return HttpClient(url, f"Bearer {TOKEN}", tls_context(url, ca), "engine")

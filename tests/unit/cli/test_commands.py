@@ -10,17 +10,16 @@ from cli.options.parsing import action, document, mapping
 
 
 def test_flags_go_before_the_file() -> None:
-    """A call is what its file says, over that the flags; the account comes last of all."""
+    """A call is what its file says, over that the flags."""
     options = OriginateOptions(to="+2", action='{"type": "hangup"}', custom_data='{"a": 1}')
-    body = originate_body({"to": "+1", "from": "+3"}, options, "acme")
+    body = originate_body({"to": "+1", "from": "+3"}, options)
     assert body == {
-        "account": "acme",
         "from": "+3",
         "to": "+2",
         "action": {"type": "hangup"},
         "customData": {"a": 1},
     }
-    assert originate_body({"account": "mine"}, NO_OPTIONS, "acme") == {"account": "mine"}
+    assert originate_body({"to": "+1"}, NO_OPTIONS) == {"to": "+1"}
 
 
 def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:

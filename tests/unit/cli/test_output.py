@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from cli.errors import RpcError, run
+from cli.errors import RequestRejected, run
 from cli.output import (
     OutputFormat,
     Shown,
@@ -87,7 +87,7 @@ def test_errors_have_no_control_characters(capsys: pytest.CaptureFixture[str]) -
 
     async def refused() -> None:
         faults = (FieldError("nodes.\x1b]0;title\x07\x9b2J", "unknown field"),)
-        raise RpcError(Problem("Invalid input", 400, "invalid", "", faults))
+        raise RequestRejected(Problem("Invalid input", 400, "invalid", "", faults))
 
     with pytest.raises(SystemExit):
         run(refused())

@@ -14,9 +14,8 @@ NOTES: Mapping[str, str] = {
     " [Streams of a live call](../../streams/live-calls.md) describes what a bot hears.",
     "recording": "`start`, `pause`, `resume` and `stop` record a live call; the others are about"
     " archived files: [recordings](../../recordings.md).",
-    "route": "A route is JSON, a webhook's URL, or `flow:ID`. It may also be that of another user"
-    " part of a SIP address (`sales`). `--fallback` is the verb that runs if its webhook or flow"
-    " fails; with `--no-answer` the call rings until its tree needs media.",
+    "route": "A route is JSON, a webhook's URL, or `flow:ID`. `--fallback` is the verb that runs"
+    " if its webhook or flow fails; with `--no-answer` the call rings until its tree needs media.",
     "flow": "`put --no-publish` keeps a draft; `publish` of an earlier version rolls a flow back:"
     " [flows](../../flows.md).",
     "webhook": "`retry` exits with 1 if the request failed again:"

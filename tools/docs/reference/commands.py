@@ -15,7 +15,7 @@ from tools.docs.reference.markdown import code, page, table
 from tools.docs.reference.shapes import NOTHING
 
 SOURCE = "the docstrings of its commands"
-COMMON = ("--url", "--token", "--profile", "--output")
+COMMON = ("--profile", "--account", "--output")
 _EXAMPLE = "Example: "
 _WORD = "…"
 _TYPED = re.compile(r"(?<![\w-])--[a-z][a-z-]+|\bSWITCHROOM_\w+|\bhttps?://[\w.:/-]*\w")
@@ -101,8 +101,10 @@ def _usage(path: str, command: App) -> Iterator[str]:
     """Yield the usage line of a command, and its options."""
     found = [each for each in _arguments(command) if each.names[0] != "*"]
     given = [_placeholder(each) for each in found if each.index is not None]
-    own = [each for each in found if each.names[0] not in COMMON]
-    shared = [code(each.names[0]) for each in found if each.names[0] in COMMON]
+    is_client = any(each.names[0] == "--profile" for each in found)
+    common = COMMON if is_client else COMMON[-1:]  # others may have an --account of their own
+    own = [each for each in found if each.names[0] not in common]
+    shared = [code(each.names[0]) for each in found if each.names[0] in common]
     needed = [f"{each.names[0]} {_WORD}" for each in found if each.index is None and each.required]
     rest = ["[OPTIONS]"] if len(found) > len(given) + len(needed) else []
     words = ["switchroom", path, *given, *needed, *rest]

@@ -1,23 +1,48 @@
 """Doctor checks of nodes, stores and engines."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from cli.client import open_client
 from cli.doctor.machine import check_engine
 from cli.doctor.pbx import MODULES, AriNode, check_node
 from cli.doctor.result import Finding
 from cli.doctor.store import check_store
-from tests.contract.cli.fake_engine import TOKEN, FakeEngine
+from cli.http_client import HttpClient
 from tests.harness.ports import free_port
 from tests.harness.servers.valkey_cluster import PRIMARIES, ValkeyCluster
+from tests.harness.servers.web_server import WebServer
+from wire import rpc
+from wire.error_codes.problems import coded_problem
 
+TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
 OPEN = "any page in a browser opens its websocket for phones, past the REST layer"
+
+
+class FakeEngine(WebServer):
+    """Serves the RPC of an engine that is connected to one of two nodes."""
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Serve the requests of the doctor."""
+        return [web.get("/rpc/v1/nodes", self._answer), web.get("/rpc/v1/slots", self._answer)]
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        if request.headers["Authorization"] != f"Bearer {TOKEN}":
+            refused = coded_problem(401, "unauthenticated", "wrong token")
+            return web.Response(status=401, body=msgspec.json.encode(refused))
+        nodes = rpc.Nodes((rpc.NodeView("pbx1", True, 3), rpc.NodeView("pbx2", False, 0)))
+        found = nodes if request.path.endswith("nodes") else rpc.Slots(2, highest=2)
+        return web.Response(body=msgspec.json.encode(found))
+
+
+def rpc_of(url: str, token: str = TOKEN) -> HttpClient:
+    """Return a client of an engine."""
+    return HttpClient(url, f"Bearer {token}", None, "engine")
 
 
 @asynccontextmanager
@@ -161,19 +186,16 @@ async def test_an_absent_node_and_store_fail() -> None:
 async def test_an_engine_is_known_by_its_token() -> None:
     """A disconnected node or a wrong token fails; a missing engine is only a warning."""
     async with FakeEngine() as engine:
-        async with open_client(engine.url(), TOKEN) as client:
-            up = await check_engine(client, 2)
-        async with open_client(engine.url(), "wrong") as client:
-            refused = await check_engine(client, 2)
-    async with open_client(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
-        none = await check_engine(client, 2)
+        up = await check_engine(rpc_of(engine.url()), 2)
+        refused = await check_engine(rpc_of(engine.url(), "wrong"), 2)
+    none = await check_engine(rpc_of(f"http://127.0.0.1:{free_port()}"), 2)
     assert [each.level for each in (*up, *refused, *none)] == ["OK", "FAIL", "FAIL", "WARN"]
 
 
 async def test_another_program_on_the_port_fails() -> None:
     """Another program on the RPC's port fails."""
-    async with asterisk() as node, open_client(node.url, TOKEN) as client:
-        (finding,) = await check_engine(client, 2)
+    async with asterisk() as node:
+        (finding,) = await check_engine(rpc_of(node.url), 2)
     assert finding.level == "FAIL"
     assert "another program" in finding.advice
 

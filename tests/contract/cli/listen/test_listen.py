@@ -11,12 +11,12 @@ import pytest
 from aiohttp import web
 
 from base.tasks import cancel_all
-from cli.errors import RpcError, UsageError
+from cli.errors import RequestRejected, UsageError
 from cli.http_client import HttpClient
 from cli.listen.local_server import MAX_BODY_BYTES, LocalServer
 from cli.listen.session import ListenSession
 from cli.options.connection import ClientSettings
-from cli.rest_client import SERVER, RestClient
+from cli.rest_client import RestClient
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.serving import Served, serve_rest
 from tests.harness.memory_store.listeners import MemoryListeners
@@ -51,7 +51,7 @@ class Developer:
 
     def session(self, number: str = NUMBER) -> ListenSession:
         settings = ClientSettings(api_url=self.served.url)
-        http = HttpClient(self.served.url, self.served.keys["acme"], None, SERVER)
+        http = HttpClient(self.served.url, self.served.keys["acme"], None)
 
         def show(request: ListenerRequest, response: ListenerResponse, note: str) -> None:
             self.shown.append((request, response, note))
@@ -179,7 +179,7 @@ async def test_a_replaced_listener_ends_with_an_error(developer: Developer) -> N
     """The newer one of the number goes on."""
     async with listening(developer) as old, listening(developer) as new:
         await developer.exchange()
-        with pytest.raises(RpcError, match="newer listener"):
+        with pytest.raises(RequestRejected, match="newer listener"):
             await old
         assert not new.done()
         assert len(await developer.store.live()) == 1
@@ -214,7 +214,7 @@ async def test_a_listener_whose_client_has_died_ends_soon(developer: Developer) 
 
 async def test_a_number_of_another_account_is_rejected(developer: Developer) -> None:
     """Before anything is sent."""
-    with pytest.raises(RpcError):
+    with pytest.raises(RequestRejected):
         await developer.session("+4799999999").run(STARTED)
     assert developer.said == []  # not that it listens
 

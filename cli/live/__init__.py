@@ -1,1 +1,0 @@
-"""Live views: tables and calls that are followed."""
