@@ -55,8 +55,8 @@ from api.documents.editor import DocumentEditor, deletion_limit
 from api.http.event_stream import reader_limit
 from api.http.health import Readiness
 from api.http.idempotency import Idempotency
-from api.http.multipart import upload_limit
 from api.http.phone_websockets import PbxAddress, PhoneLimits, PhoneWebsockets
+from api.http.upload_slots import UploadSlots
 from api.jobs.store import JobStore
 from api.metrics import Metrics
 from api.numbers.service import NumberService
@@ -86,7 +86,7 @@ class Services(Struct, frozen=True):
     request_rates: TokenBuckets
     requests_in_flight: AccountConcurrency
     loop_shares: LoopShares
-    upload_slots: AccountConcurrency
+    upload_slots: UploadSlots
     voice: VoiceService
     listeners: ListenerService
     idempotency: Idempotency
@@ -187,7 +187,7 @@ async def open_services(
                 of_account=settings.api_max_requests_of_account,
             ),
             loop_shares=LoopShares(settings.api_loop_share),
-            upload_slots=upload_limit(),
+            upload_slots=UploadSlots(),
             listeners=ListenerService(engine, accounts),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(

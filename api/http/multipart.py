@@ -6,54 +6,23 @@ FastAPI's own form parameters are read, and written to disk, before that.
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from msgspec import Struct
 from python_multipart.multipart import parse_options_header
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartParser
 
-from api.common.account_concurrency import AccountConcurrency
-from base.limit import Limit
+from api.http.upload_slots import UploadSlots
 from wire.decoding.errors import BadInput
-
-# Each upload lies on the disk of its process until it is stored.
-MAX_UPLOADS: Annotated[
-    int,
-    Limit(
-        "process",
-        "503 `unavailable`",
-        "Uploads of more than 1 MB that a process receives at once.",
-    ),
-] = 8
-MAX_UPLOADS_OF_ACCOUNT: Annotated[
-    int,
-    Limit(
-        "account",
-        "429 `too_many_uploads`",
-        "Uploads of more than 1 MB that a process receives at once.",
-    ),
-] = 4
-RETRY_AFTER_S = 5
 
 MAX_FIELDS = 4
 UTF_8 = (b"utf-8", b"utf8")
 MAX_FIELD_BYTES = 65_536
 CHUNK = 1 << 20
 MAX_MEMORY_BYTES = MultiPartParser.spool_max_size
-
-
-def upload_limit() -> AccountConcurrency:
-    """Return what counts the large uploads that a process receives."""
-    return AccountConcurrency(
-        "too_many_uploads",
-        "uploads",
-        of_account=MAX_UPLOADS_OF_ACCOUNT,
-        in_all=MAX_UPLOADS,
-        retry_after_s=RETRY_AFTER_S,
-    )
 
 
 class Form(Struct, frozen=True):
@@ -88,13 +57,21 @@ class Form(Struct, frozen=True):
 async def read_form(request: Request) -> AsyncIterator[Form]:
     """Read a form with at most one file, `file`; large parts lie on disk meanwhile."""
     _check_charset(request)
-    slots: AccountConcurrency = request.state.services.upload_slots
-    with slots.hold(request.state.account_id) if _is_large(request) else nullcontext():
-        parts = request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES)
-        async with parts as received:
-            fields = {name: each for name, each in received.items() if isinstance(each, str)}
-            file = received.get("file")
-            yield Form(fields, file if isinstance(file, UploadFile) else None)
+    slots: UploadSlots = request.state.services.upload_slots
+    async with AsyncExitStack() as stack:
+        if _is_large(request):
+            upload = await stack.enter_async_context(slots.slot(request.state.account_id))
+            async with upload.receiving():
+                received = await stack.enter_async_context(_parts(request))
+        else:
+            received = await stack.enter_async_context(_parts(request))
+        fields = {name: each for name, each in received.items() if isinstance(each, str)}
+        file = received.get("file")
+        yield Form(fields, file if isinstance(file, UploadFile) else None)
+
+
+def _parts(request: Request) -> AbstractAsyncContextManager[FormData]:
+    return request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES)
 
 
 MultipartForm = Annotated[Form, Depends(read_form)]  # after the user: dependencies run in order

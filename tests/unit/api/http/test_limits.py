@@ -16,13 +16,11 @@ from api.common.errors import ServiceUnavailable, TooManyRequests
 from api.config import LimitSettings
 from api.http.body_limit import PUBLIC_BYTES, BodySize, LimitedRoute, PayloadTooLarge, of_request
 from api.http.event_stream import MAX_READERS, reader_limit
-from api.http.multipart import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT, upload_limit
 
 
 @pytest.mark.parametrize(
     ("hold", "of_account", "of_all"),
     [
-        (upload_limit().hold, MAX_UPLOADS_OF_ACCOUNT, MAX_UPLOADS),
         (reader_limit(MAX_READERS + 1).hold, MAX_READERS, MAX_READERS + 1),
     ],
 )
