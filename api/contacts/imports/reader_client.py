@@ -28,7 +28,8 @@ _READ_AHEAD_BYTES = 1 << 20
 UNREADABLE = "it can't be read"
 TOO_SLOW = f"it takes longer than {INSPECT_TIMEOUT_S:.0f} s to read"
 # How the reader ends when the spreadsheet library gets no memory.
-_REASONS = {-signal.SIGABRT: OUT_OF_MEMORY}
+# Of a reader at its limit, or one that the system ended for its memory.
+_REASONS = dict.fromkeys((-signal.SIGABRT, -signal.SIGKILL, -signal.SIGSEGV), OUT_OF_MEMORY)
 
 _SUMMARY = msgspec.msgpack.Decoder(FileSummary | ReadFailed)
 _BATCH = msgspec.msgpack.Decoder(Batch | ReadFailed | None)

@@ -6,6 +6,7 @@ from itertools import islice
 import msgspec
 
 from api.contacts.imports.reader.messages import (
+    BATCH_CHARS,
     BATCH_ROWS,
     Batch,
     FileRow,
@@ -26,11 +27,21 @@ def batches(request: ReadRequest, max_rows: int = BATCH_ROWS) -> Iterator[Batch]
             next(rows, None)
         done = request.skip
         while True:
-            batch = _batch(parser, islice(rows, max_rows), done, merge=request.action == "update")
+            batch = _batch(parser, _next(rows, max_rows), done, merge=request.action == "update")
             if batch.rows == done:
                 return
             done = batch.rows
             yield batch
+
+
+def _next(rows: Iterator[FileRow], max_rows: int) -> Iterator[FileRow]:
+    """Yield the rows of the next batch."""
+    chars = 0
+    for row in islice(rows, max_rows):
+        yield row
+        chars += sum(map(len, row.cells))
+        if chars >= BATCH_CHARS:
+            return
 
 
 def _batch(parser: RowParser, rows: Iterator[FileRow], done: int, *, merge: bool) -> Batch:

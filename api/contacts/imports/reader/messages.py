@@ -21,7 +21,10 @@ OUT_OF_MEMORY = (
     "it takes more memory than a file of contacts may: too many rows or columns,"
     " perhaps because a cell is far from the others"
 )
-BATCH_ROWS = 20_000  # numbers are in random order: each batch touches most pages of the indexes
+# A batch is one transaction, during which no other account writes to SQLite; and it is decoded in
+# one step, during which no other request is served.
+BATCH_ROWS = 1_000
+BATCH_CHARS = 1_048_576
 
 
 class UnreadableFile(ValueError):

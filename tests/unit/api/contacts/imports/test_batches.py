@@ -112,3 +112,11 @@ def test_batches_follow_one_another(tmp_path: Path) -> None:
     assert [each.rows for each in found] == [4, 5]
     assert contacts_in(found[0]) == [("+4790000002", "2"), ("+4790000003", "3")]
     assert read(tmp_path, *rows, skip=5) == []
+
+
+def test_a_batch_of_large_rows_has_few(tmp_path: Path) -> None:
+    """It is decoded in one step of the event loop, and no row is lost between two batches."""
+    rows = [f"900000{each:02},{'x' * 60_000},," for each in range(40)]
+    found = read(tmp_path, *rows)
+    assert [each.rows for each in found] == [18, 36, 40]
+    assert sum(len(each.rejects) for each in found) == 40  # such a name is too long
