@@ -100,7 +100,7 @@ class ListStore(Store):
         rows = found.join(lists, lists.c.id == found.c.id).outerjoin(
             files, files.c.list_id == lists.c.id
         )
-        sized = sized_page(found, rows, text_size(*_LARGE), [found.c.id.desc()])
+        sized = sized_page(found, rows, text_size(*_LARGE), lambda sized: [sized.c.id.desc()])
         page = (
             sa.select(*_COLUMNS)
             .join_from(sized, lists, lists.c.id == sized.c.id)

@@ -1,12 +1,12 @@
 """Ends a page of a list after some megabytes, where rows may be large.
 
-The database adds up the sizes of the rows before it reads any of them: a row that is not in the
-page costs no memory here. A page has at least one row, and the next page begins after its last
-one, by the cursor or by the offset and the number of its rows: so a page that ends early loses
-none.
+The database adds up the sizes of the rows before it reads any of them, and keeps nothing but their
+sizes meanwhile: a row that is not in the page costs no memory, here or in the database. A page has
+at least one row, and the next page begins after its last one, by the cursor or by the offset and
+the number of its rows: so a page that ends early loses none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import sqlalchemy as sa
@@ -22,21 +22,27 @@ MAX_PAGE_BYTES: Annotated[
     ),
 ] = 4 << 20
 
+Order = Callable[[sa.FromClause], Sequence[Any]]
+
 
 def sized_page(
-    page: sa.Subquery, rows: sa.FromClause, size: sa.ColumnElement[int], order: Sequence[Any]
+    page: sa.Subquery, rows: sa.FromClause, size: sa.ColumnElement[int], order: Order
 ) -> sa.Subquery:
     """Return the entries of a page, with how many there are as `page_rows`.
 
     `rows` joins the entries with what they are the entries of, and `size` is the size of such a
-    row; `order` is that of the page. The condition `fits_page` selects those that are in the page.
+    row; `order` returns the order of the page, of its columns. The condition `fits_page` selects
+    those that are in the page.
     """
-    before = sa.func.coalesce(sa.func.sum(size).over(order_by=order, rows=(None, -1)), 0)
-    return (
-        sa.select(*page.c, before.label("bytes_before"), sa.func.count().over().label("page_rows"))
-        .select_from(rows)
-        .subquery()
-    )
+    measured = sa.select(*page.c, size.label("size_bytes")).select_from(rows).cte()
+    # Else SQLite puts whole rows into the temporary table of the windows, which is in memory.
+    measured = measured.prefix_with("MATERIALIZED")
+    running = sa.func.sum(measured.c.size_bytes).over(order_by=order(measured), rows=(None, -1))
+    return sa.select(
+        *(measured.c[each.key] for each in page.c),
+        sa.func.coalesce(running, 0).label("bytes_before"),
+        sa.func.count().over().label("page_rows"),
+    ).subquery()
 
 
 def fits_page(sized: sa.Subquery) -> sa.ColumnElement[bool]:

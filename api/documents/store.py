@@ -121,7 +121,7 @@ class DocumentStore(CollectionStore):
         """Return the ids of a page, which ends after some megabytes."""
         same = and_(is_live(account_id, kind), documents.c.id == ids.c.id)
         size = func.length(documents.c.summary) if kind == SUMMARIZED else documents.c.size
-        sized = sized_page(ids, ids.join(documents, same), size, [ids.c.id])
+        sized = sized_page(ids, ids.join(documents, same), size, lambda sized: [sized.c.id])
         rows = await self._database.rows(select(sized.c.id).where(fits_page(sized)))
         return [str(each.id) for each in rows]
 

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     ForeignKey,
+    FromClause,
     Index,
     Integer,
     String,
@@ -187,14 +188,13 @@ class JobStore:
         ids = select(jobs.c.id, jobs.c.created_ms).where(wanted)
         ids = ids.order_by(jobs.c.created_ms.desc(), jobs.c.id).limit(limit).offset(offset)
         found = ids.subquery()
-        order = [found.c.created_ms.desc(), found.c.id]
-        size = text_size(jobs.c.payload, jobs.c.result)
-        sized = sized_page(found, found.join(jobs, jobs.c.id == found.c.id), size, order)
+        rows = found.join(jobs, jobs.c.id == found.c.id)
+        sized = sized_page(found, rows, text_size(jobs.c.payload, jobs.c.result), _newest_first)
         query = (
             select(jobs)
             .join_from(sized, jobs, jobs.c.id == sized.c.id)
             .where(fits_page(sized))
-            .order_by(sized.c.created_ms.desc(), sized.c.id)
+            .order_by(*_newest_first(sized))
         )
         total = await self._database.scalar(select(func.count()).select_from(jobs).where(wanted))
         return [Job(**row) for row in await self._database.mappings(query)], int(total)
@@ -260,6 +260,10 @@ class JobStore:
         change = update(jobs).where(_held(job)).values(values)
         if not await self._database.execute(change):
             raise LeaseLost(job.id)
+
+
+def _newest_first(page: FromClause) -> list[ColumnElement[Any]]:
+    return [page.c.created_ms.desc(), page.c.id]
 
 
 def _held(job: Job) -> ColumnElement[bool]:

@@ -99,14 +99,13 @@ class TemplateStore(Store):
             .order_by(templates.c.created_ms.desc(), templates.c.id.desc())
         )
         found = ids.limit(page.limit).offset(page.offset).subquery()
-        order = [found.c.created_ms.desc(), found.c.id.desc()]
         rows = found.join(templates, templates.c.id == found.c.id)
-        sized = sized_page(found, rows, text_size(templates.c.components), order)
+        sized = sized_page(found, rows, text_size(templates.c.components), _newest_first)
         query = (
             sa.select(templates)
             .join_from(sized, templates, templates.c.id == sized.c.id)
             .where(fits_page(sized))
-            .order_by(sized.c.created_ms.desc(), sized.c.id.desc())
+            .order_by(*_newest_first(sized))
         )
         count = sa.select(sa.func.count()).select_from(templates).where(condition)
         total = int(await self._database.scalar(count))
@@ -150,6 +149,10 @@ class TemplateStore(Store):
             text = "there is a template of this name and language already"
             raise BadInput("name", text, "taken")
         return Template(**row)
+
+
+def _newest_first(page: sa.FromClause) -> list[sa.ColumnElement[Any]]:
+    return [page.c.created_ms.desc(), page.c.id.desc()]
 
 
 def _conditions(filters: TemplateFilters) -> list[sa.ColumnElement[bool]]:

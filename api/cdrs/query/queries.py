@@ -61,7 +61,7 @@ def page_query(shape: Filters, path: str, *, is_after: bool) -> sa.Select[Any]:
         page,
         page.join(bodies, bodies.c.cdr_id == page.c.id),
         sa.func.length(bodies.c.record),
-        [page.c.started_ms.desc(), page.c.id.desc()],
+        lambda sized: [sized.c.started_ms.desc(), sized.c.id.desc()],
     )
     return (
         sa.select(*_SHOWN, entries.c.page_rows)

@@ -100,14 +100,14 @@ async def _page(
 ) -> tuple[list[Contact], bool]:
     """Return the contacts of a page, and whether there are more; it ends after some megabytes."""
     found = page(filters, limit + 1, offset).subquery()
-    order = order_columns(found.c)
+    keys = [each.key for each in order_columns(found.c)]
     rows = found.join(contacts, contacts.c.id == found.c.id)
-    sized = sized_page(found, rows, shown_size(), order)
+    sized = sized_page(found, rows, shown_size(), lambda sized: [sized.c[key] for key in keys])
     query = (
         sa.select(*COLUMNS, sized.c.page_rows)
         .join_from(sized, contacts, contacts.c.id == sized.c.id)
         .where(fits_page(sized))
-        .order_by(*(sized.c[each.key] for each in order))
+        .order_by(*(sized.c[key] for key in keys))
     )
     read = (await connection.execute(query)).all()
     shown = [Contact(*row) for *row, _page_rows in read[:limit]]

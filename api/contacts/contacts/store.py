@@ -52,7 +52,7 @@ class ContactStore(Store):
             .subquery()
         )
         joined = found.join(contacts, contacts.c.id == found.c.id)
-        sized = sized_page(found, joined, shown_size(), [found.c.id])
+        sized = sized_page(found, joined, shown_size(), lambda sized: [sized.c.id])
         query = (
             sa.select(*COLUMNS)
             .join_from(sized, contacts, contacts.c.id == sized.c.id)

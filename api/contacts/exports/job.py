@@ -27,6 +27,7 @@ from api.jobs.worker import PermanentFailure, Progress
 
 KIND = "contact-download"
 PART_ROWS = 5_000
+FEW_ROWS = 50
 CHUNK_BYTES = 1_048_576
 COMPRESSION_LEVEL = 1  # a higher one takes time, and saves little
 Format = Literal["csv", "xlsx"]
@@ -77,7 +78,7 @@ class ContactExporter(Struct, frozen=True):
     async def _write_csv(self, job: Job, spec: DownloadJob, total: int, progress: Progress) -> int:
         written = await self.artifacts.progress(job.id)
         await progress(written.rows, max(total, written.rows))
-        while contacts := await self._next(spec, written.after[1] if written.after else 0):
+        async for contacts in self._parts(spec, written.after[1] if written.after else 0):
             body = await asyncio.to_thread(_compressed_csv, contacts, spec.fields)
             position = (spec.list_id, contacts[-1].id)
             written = await self.writer.add(job, written, len(contacts), position, body)
@@ -88,13 +89,13 @@ class ContactExporter(Struct, frozen=True):
         self, job: Job, spec: DownloadJob, total: int, progress: Progress
     ) -> int:
         await self.artifacts.clear(job.id)
-        rows = after = 0
+        rows = 0
         with TemporaryDirectory(prefix="switchroom-") as folder:
             path = Path(folder) / "contacts.xlsx"
             workbook = Workbook(path, header_row(spec.fields))
-            while contacts := await self._next(spec, after):
+            async for contacts in self._parts(spec, 0):
                 await asyncio.to_thread(_add_rows, workbook, contacts, spec.fields)
-                rows, after = rows + len(contacts), contacts[-1].id
+                rows += len(contacts)
                 await progress(rows, max(total, rows))
             await asyncio.to_thread(workbook.close)
             await self._store(job, path)
@@ -106,8 +107,16 @@ class ContactExporter(Struct, frozen=True):
             while body := await asyncio.to_thread(file.read, CHUNK_BYTES):
                 written = await self.writer.add(job, written, 0, (0, 0), body)
 
-    async def _next(self, spec: DownloadJob, after: int) -> list[Contact]:
-        return await self.contacts.after(spec.list_id, after, PART_ROWS)
+    async def _parts(self, spec: DownloadJob, after: int) -> AsyncIterator[list[Contact]]:
+        """Yield a list's contacts after an id.
+
+        The database measures each row that it is asked for, and a part of large ones has few.
+        """
+        limit = FEW_ROWS
+        while contacts := await self.contacts.after(spec.list_id, after, limit):
+            yield contacts
+            after = contacts[-1].id
+            limit = min(max(2 * len(contacts), FEW_ROWS), PART_ROWS)
 
     async def _list(self, job: Job, spec: DownloadJob) -> ContactList:
         try:
