@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from api.common.csv_injection import decode_escaped_csv
+from api.contacts.imports.file_store import delete_files
 from api.contacts.list_store import adjust_contact_count
 from api.contacts.tables import contact_tags, contacts, files, imports, list_tags, lists, rejects
 from api.contacts.tags.store import TagReplacementJob, TagStore
@@ -43,7 +44,7 @@ class ContactErasure(Struct, frozen=True):
         A person cannot be found in them and left out, as they are compressed, and some are
         workbooks.
         """
-        return await self.database.delete(files, files.c.account_id == account_id, 1)
+        return await delete_files(self.database, files.c.account_id == account_id)
 
     async def _erase_contacts(self, account_id: str, matcher: NumberMatcher) -> int:
         count, after = 0, 0

@@ -42,6 +42,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from api.common.clock import Clock
 from api.common.errors import ServiceUnavailable
+from api.db.batch_size import BatchSize
 from base.fair_slots import FairSlots
 from base.limit import Limit
 
@@ -194,13 +195,18 @@ class Database:
         async with self.writing() as connection:
             return (await connection.execute(statement)).rowcount
 
-    async def delete(self, table: Table, condition: ColumnElement[bool], batch_rows: int) -> int:
-        """Delete rows in transactions of at most so many; return how many rows there were."""
-        keys, count = list(table.primary_key), 0
-        batch = select(*keys).where(condition).limit(batch_rows)
-        while deleted := await self.execute(delete(table).where(tuple_(*keys).in_(batch))):
+    async def delete(self, table: Table, condition: ColumnElement[bool]) -> int:
+        """Delete rows in short transactions; return how many rows there were."""
+        keys, count, batch = list(table.primary_key), 0, BatchSize()
+        while True:
+            rows = select(*keys).where(condition).limit(batch.rows)
+            async with self.writing() as connection:
+                with batch.measured():
+                    statement = delete(table).where(tuple_(*keys).in_(rows))
+                    deleted = (await connection.execute(statement)).rowcount
+            if not deleted:
+                return count
             count += deleted
-        return count
 
     async def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         """Close all connections; those in use get the time to be returned.

@@ -49,7 +49,6 @@ from wire.decoding.errors import BadInput
 HEADER = "Idempotency-Key"
 RETENTION_MS = 86_400_000
 MAX_KEYS = 1_000_000  # of an account, within RETENTION_MS
-BATCH_ROWS = 500  # some ms, during which no other account writes to SQLite
 MAX_RESPONSE_BYTES: Annotated[
     int,
     Limit(
@@ -232,7 +231,7 @@ class Idempotency:
 
     async def delete_expired(self) -> None:
         is_old = responses.c.since_ms <= self._now_ms() - RETENTION_MS
-        await self._database.delete(responses, is_old, BATCH_ROWS)
+        await self._database.delete(responses, is_old)
 
     @asynccontextmanager
     async def _renewed(self, claim: Claim) -> AsyncIterator[None]:

@@ -17,7 +17,6 @@ from api.jobs.store import Job, LeaseLost, jobs
 from api.jobs.worker import PermanentFailure
 
 RETENTION_MS = 7 * 86_400_000
-BATCH_PARTS = 20  # some MB: some ms, during which no other account writes to SQLite
 RowKey = tuple[int, int]
 
 job_parts = sa.Table(
@@ -85,7 +84,7 @@ class ArtifactStore(Store):
 
     async def clear(self, job_id: str) -> None:
         """Delete the parts of a job that cannot continue in the middle."""
-        await self._database.delete(job_parts, job_parts.c.job_id == job_id, BATCH_PARTS)
+        await self._database.delete(job_parts, job_parts.c.job_id == job_id)
 
     async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
         """Yield the parts in order; raises ArtifactDeleted if they are deleted meanwhile."""
@@ -93,10 +92,9 @@ class ArtifactStore(Store):
         if not parts and not await self._has_output(job_id):
             raise ArtifactDeleted(job_id)
         for part in range(parts):
-            query = sa.select(job_parts.c.body).where(
-                job_parts.c.job_id == job_id, job_parts.c.part == part
-            )
-            body = await self._database.scalar(query)
+            query = sa.select(job_parts.c.body).join(jobs, jobs.c.id == job_parts.c.job_id)
+            is_this = sa.and_(job_parts.c.job_id == job_id, job_parts.c.part == part)
+            body = await self._database.scalar(query.where(is_this, jobs.c.state != "failed"))
             if body is None:
                 raise ArtifactDeleted(job_id)
             yield body
@@ -115,7 +113,7 @@ class ArtifactStore(Store):
         is_old = job_parts.c.made_ms < self.retained_since_ms()
         failed = sa.select(jobs.c.id).where(jobs.c.state == "failed")
         is_useless = sa.or_(is_old, job_parts.c.job_id.in_(failed))
-        await self._database.delete(job_parts, is_useless, BATCH_PARTS)
+        await self._database.delete(job_parts, is_useless)
 
 
 class ByteQuota(Protocol):

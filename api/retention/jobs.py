@@ -57,8 +57,7 @@ class JobErasure(Struct, frozen=True):
 
     async def _delete(self, job_ids: Iterable[str]) -> None:
         for job_id in job_ids:
-            async with self.database.writing() as connection:
-                await delete_jobs(connection, [job_id])
+            await delete_jobs(self.database, [job_id])
 
 
 def _has_ended(account_id: str) -> tuple[sa.ColumnElement[bool], ...]:

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.contacts.imports.reader.messages import Fields, FileFormat, FileSummary, Kind
 from api.contacts.tables import file_parts, files
-from api.db.database import Store
+from api.db.database import Database, Store
 
 PART_BYTES = 1 << 20
 COMPRESSION_LEVEL = 1
@@ -61,8 +61,8 @@ class FileStore(Store):
             "sample": summary.sample,
             "uploaded_ms": self._now_ms(),
         }
+        await self.delete_abandoned()
         async with self._database.writing() as connection:
-            await self._delete_abandoned(connection)
             added = await connection.execute(sa.insert(files).values(row).returning(files.c.id))
             file_id = int(added.scalar_one())
         await self._store_parts(file_id, file)
@@ -70,13 +70,15 @@ class FileStore(Store):
 
     async def assign(self, connection: AsyncConnection, file_id: int, list_id: int) -> None:
         """Assign a stored file to a list; it replaces the list's file."""
-        await self.delete(connection, list_id)
+        await self.abandon(connection, list_id)
         change = sa.update(files).where(files.c.id == file_id).values(list_id=list_id)
         await connection.execute(change)
 
-    async def delete(self, connection: AsyncConnection, list_id: int) -> None:
-        """Delete a list's file."""
-        await connection.execute(sa.delete(files).where(files.c.list_id == list_id))
+    async def abandon(self, connection: AsyncConnection, list_id: int) -> None:
+        """Leave a list without its file, which is deleted later: its parts may be many."""
+        abandoned = {"list_id": None, "bytes": 0, "uploaded_ms": 0}
+        change = sa.update(files).where(files.c.list_id == list_id).values(abandoned)
+        await connection.execute(change)
 
     async def get(self, connection: AsyncConnection, list_id: int) -> ListFile | None:
         """Return a list's file, without its content."""
@@ -129,10 +131,17 @@ class FileStore(Store):
                 update = sa.update(files).where(files.c.id == file_id).values(bytes=size)
                 await connection.execute(update)
 
-    async def _delete_abandoned(self, connection: AsyncConnection) -> None:
+    async def delete_abandoned(self) -> None:
         oldest_ms = self._now_ms() - ABANDONED_MS
         abandoned = sa.and_(files.c.list_id.is_(None), files.c.uploaded_ms < oldest_ms)
-        await connection.execute(sa.delete(files).where(abandoned))
+        await delete_files(self._database, abandoned)
+
+
+async def delete_files(database: Database, condition: sa.ColumnElement[bool]) -> int:
+    """Delete files, a few parts at a time; return how many files there were."""
+    ids = sa.select(files.c.id).where(condition)
+    await database.delete(file_parts, file_parts.c.file_id.in_(ids))
+    return await database.delete(files, condition)
 
 
 def _write(target: BinaryIO, body: bytes) -> None:

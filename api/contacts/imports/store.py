@@ -66,6 +66,11 @@ class ImportStore(Store):
         row = {"job_id": job_id, "list_id": list_id, "action": action, **counts}
         await connection.execute(sa.insert(imports).values({**row, "started_ms": self._now_ms()}))
 
+    async def delete_rejects(self, list_id: int) -> None:
+        """Delete the rejected rows of a list's import, which may be large."""
+        of_list = sa.select(imports.c.job_id).where(imports.c.list_id == list_id)
+        await self._database.delete(rejects, rejects.c.job_id.in_(of_list))
+
     async def delete(self, connection: AsyncConnection, list_id: int) -> None:
         """Delete the import of a list."""
         await connection.execute(sa.delete(imports).where(imports.c.list_id == list_id))

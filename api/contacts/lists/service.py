@@ -11,7 +11,7 @@ from starlette.datastructures import UploadFile
 
 from api.common.account_concurrency import LimitedSlots
 from api.common.errors import Conflict, NotFound
-from api.contacts.exports.store import delete_downloads
+from api.contacts.exports.store import cancel_downloads, delete_downloads
 from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.service import check_mappings, likely_mappings, rejected_csv
 from api.contacts.imports.store import ImportStore
@@ -33,8 +33,9 @@ from api.contacts.lists.views import (
     preview_view,
 )
 from api.contacts.quotas import ContactQuotas
-from api.contacts.tables import contact_tags, contacts, files, lists
+from api.contacts.tables import contact_tags, contacts, lists
 from api.contacts.tags.schemas import split_tags
+from api.db.batch_size import BatchSize
 from api.db.database import Database, Store
 from api.jobs.store import Job, JobStore, jobs
 from api.jobs.worker import Progress
@@ -42,7 +43,6 @@ from wire.decoding.errors import BadInput, InputErrors
 
 FILE_OPTIONS = ("encoding", "delimiter", "header_row")
 KIND = "contacts-erase"
-BATCH_ROWS = 500  # some ms, during which no other account writes to SQLite
 
 
 class ListService(Struct, frozen=True):
@@ -90,6 +90,8 @@ class ListService(Struct, frozen=True):
         values = _values(data)
         _check_not_processing(await self.lists.get(account_id, list_id))
         file_id = await self.uploads.store(account_id, file, data) if file else None
+        if file_id is not None:
+            await self.imports.delete_rejects(list_id)
         async with self.database.writing() as connection:
             _check_not_processing(await self.lists.lock(connection, account_id, list_id))
             old = await self.files.get(connection, list_id)
@@ -163,8 +165,8 @@ class ListService(Struct, frozen=True):
         hidden = {"is_deleted": True, "is_default": False}
         async with self.database.writing() as connection:
             await self.lists.change(connection, account_id, list_id, hidden)
-            await self.files.delete(connection, list_id)
-            await delete_downloads(connection, list_id)
+            await self.files.abandon(connection, list_id)
+            await cancel_downloads(connection, list_id)
             payload = {"list_id": list_id}
             await self.jobs.add(connection, KIND, account_id, payload)
         return ListDeletionResult(str(list_id))
@@ -195,12 +197,19 @@ def _check_not_processing(contact_list: ContactList) -> None:
 
 
 class ListDeleter(Store):
+    """Deletes lists in short transactions: what they have may be large."""
+
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Delete what is left of a list."""
-        list_id, deleted = job.payload["list_id"], 0
-        while count := await self._delete_batch(list_id):
+        list_id, deleted, batch = job.payload["list_id"], 0, BatchSize()
+        await delete_downloads(self._database, list_id)
+        await FileStore(self._database, self._now_ms).delete_abandoned()
+        await ImportStore(self._database, self._now_ms).delete_rejects(list_id)
+        while count := await self._delete_batch(list_id, batch):
             deleted += count
             await progress(deleted, None)
+        await delete_downloads(self._database, list_id)  # requested at the last moment
+        await self._database.execute(sa.delete(lists).where(lists.c.id == list_id))
         return {"contacts": deleted}
 
     async def resume_failed(self) -> None:
@@ -209,18 +218,14 @@ class ListDeleter(Store):
         again = {"state": "waiting", "attempts": 0, "due_ms": self._now_ms(), "ended_ms": None}
         await self._database.execute(sa.update(jobs).where(has_failed).values(again))
 
-    async def _delete_batch(self, list_id: int) -> int:
-        """Delete some contacts, or the list if there are none; return how many contacts."""
+    async def _delete_batch(self, list_id: int, size: BatchSize) -> int:
+        """Delete some contacts; return how many."""
         ids = sa.select(contacts.c.id).where(contacts.c.list_id == list_id)
-        batch = ids.order_by(contacts.c.id).limit(BATCH_ROWS).scalar_subquery()
+        batch = ids.order_by(contacts.c.id).limit(size.rows).scalar_subquery()
         async with self._database.writing() as connection:
-            # Not by cascade: PostgreSQL would count the bytes of each contact's tags by themselves.
-            tags = sa.delete(contact_tags).where(contact_tags.c.contact_id.in_(batch))
-            await connection.execute(tags)
-            deletion = sa.delete(contacts).where(contacts.c.id.in_(batch))
-            deleted = (await connection.execute(deletion)).rowcount
-            if not deleted:
-                await delete_downloads(connection, list_id)  # requested at the last moment
-                await connection.execute(sa.delete(files).where(files.c.list_id == list_id))
-                await connection.execute(sa.delete(lists).where(lists.c.id == list_id))
-        return deleted
+            with size.measured():
+                # Not by cascade: PostgreSQL would count the bytes of each contact's tags alone.
+                tags = sa.delete(contact_tags).where(contact_tags.c.contact_id.in_(batch))
+                await connection.execute(tags)
+                deletion = sa.delete(contacts).where(contacts.c.id.in_(batch))
+                return (await connection.execute(deletion)).rowcount
