@@ -21,9 +21,7 @@ import api.recordings.routes
 import api.routing.flow_routes
 import api.routing.number_routes
 import api.routing.request_routes
-import api.templates.action_routes
 import api.templates.routes
-import api.templates.webhook_routes
 import api.voice.listeners.routes
 import api.voice.routes
 import api.voice.sessions.conference_routes
@@ -70,9 +68,7 @@ ROUTES = (
     api.dnc.routes.routes,
     api.contacts.lists.routes.tag_routes,
     api.contacts.exports.routes.routes,
-    api.templates.action_routes.routes,
     api.templates.routes.routes,
-    api.templates.webhook_routes.routes,
 )
 
 

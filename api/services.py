@@ -62,7 +62,7 @@ from api.metrics import Metrics
 from api.numbers.service import NumberService
 from api.operations.service import OperationsService
 from api.policy_sync.sync import PolicySync
-from api.recordings.signed_urls import UrlSigner
+from api.recordings.service import UrlSigner
 from api.voice.listeners.service import ListenerService
 from api.voice.service import VoiceService
 from base.tracing import RequestTraces

@@ -13,8 +13,7 @@ from api.cdrs.row_mapping import agent_rows, cdr_row, label
 from api.common.projection import project
 from api.common.recording_paths import path_of_url
 from api.common.timestamps import format_ms
-from api.transcripts.store import States
-from api.transcripts.tables import State
+from api.transcripts.store import State, States
 from wire.decoding.messages import decode_message
 from wire.events.record import (
     CallRecord,

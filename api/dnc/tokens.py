@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from api.accounts.store import accounts
 from api.common.errors import NotFound
 from api.db.database import Store
-from api.dnc.tables import tokens
+from api.dnc.store import tokens
 
 
 def parse_token_id(token: str) -> str:

@@ -4,8 +4,7 @@ from api.common.clock import Clock
 from api.db.database import Database
 from api.db.row_quota import RowQuota
 from api.engine_client import EngineClient
-from api.numbers.flows import MessageFlows
-from api.numbers.service import NumberService
+from api.numbers.service import MessageFlows, NumberService
 from api.numbers.store import NumberStore, number_limit
 
 

@@ -1,11 +1,12 @@
 """Operations on numbers of the messaging platform."""
 
+import msgspec
 from msgspec import Struct
 
+from api.common.errors import NotFound
 from api.db.row_quota import RowQuota
+from api.engine_client import EngineClient, id_in_path
 from api.http.paging import Page
-from api.numbers.flows import MessageFlows
-from api.numbers.phone import international_or_as_given
 from api.numbers.schemas import (
     DeletionResult,
     MessagingNumber,
@@ -16,6 +17,26 @@ from api.numbers.schemas import (
     number_view,
 )
 from api.numbers.store import NumberStore
+from wire.decoding.errors import BadInput
+from wire.phone_numbers.e164 import e164, normalized
+from wire.phone_numbers.written_number import InvalidNumber, is_plain
+
+
+class MessageFlows(Struct, frozen=True):
+    """Checks the flow of a number: only flows of kind `message` are allowed (docs/flows.md)."""
+
+    engine: EngineClient
+
+    async def check(self, account_id: str, flow_id: str, path: str) -> None:
+        """Check that the account has a message flow of this id; raises BadInput."""
+        try:
+            account, flow = id_in_path(account_id), id_in_path(flow_id)
+            document = await self.engine.request_raw("GET", f"/flows/{account}/{flow}")
+        except NotFound:
+            raise BadInput(path, f"no flow {flow_id}", "unknown_flow") from None
+        if _kind(document) != "message":
+            text = "only Message-type flows are allowed: a flow of kind message"
+            raise BadInput(path, text, "not_a_message_flow")
 
 
 class NumberService(Struct, frozen=True):
@@ -58,3 +79,39 @@ class NumberService(Struct, frozen=True):
         if isinstance(flow_id, str):
             await self.flows.check(account_id, flow_id, "flowbuilderId")
         return columns
+
+
+class _FlowDocument(Struct, frozen=True):
+    kind: str = "voice"
+
+
+def _kind(document: bytes) -> str:
+    try:
+        return msgspec.json.decode(document, type=_FlowDocument).kind
+    except msgspec.ValidationError:  # the document may be a URL instead of an object
+        return _FlowDocument().kind
+
+
+def international(text: str, path: str) -> str:
+    """Convert a number to E.164; raises BadInput.
+
+    As on the messaging platform, its plus sign is optional.
+    """
+    try:
+        return e164(text if text.lstrip().startswith(("+", "00")) else f"+{text.strip()}", None)
+    except InvalidNumber as error:
+        message = f"{error}; expected a number such as +4721930000"
+        raise BadInput(path, message, "impossible_number") from None
+
+
+def international_or_as_given(text: str, path: str) -> str:
+    """Convert a number to E.164, if it is valid; only the platform knows its short numbers.
+
+    Raises BadInput for a text that is not a number.
+    """
+    try:
+        return international(text, path)
+    except BadInput:
+        if not is_plain(digits := normalized(text)):
+            raise
+        return digits

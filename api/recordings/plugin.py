@@ -4,9 +4,7 @@ from api.accounts.store import AccountStore
 from api.cdrs.store import CdrStore
 from api.db.database import Database
 from api.engine_client import EngineClient
-from api.recordings.service import RecordingService
-from api.recordings.signed_urls import UrlSigner
-from api.recordings.transcripts import RecordingTranscripts
+from api.recordings.service import RecordingService, RecordingTranscripts, UrlSigner
 from api.transcripts.plugin import TranscriptSlice
 
 

@@ -10,8 +10,7 @@ from api.common.recording_paths import recording_path
 from api.http.routes import Routes
 from api.http.services import service
 from api.recordings.schemas import RecordingPage, RecordingQuery, TranscriptView
-from api.recordings.service import FILES, RecordingService, own_path
-from api.recordings.signed_urls import BASE
+from api.recordings.service import BASE, FILES, RecordingService, own_path
 
 routes = Routes("Recordings")
 Recordings = Annotated[RecordingService, service("recordings")]

@@ -7,8 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from api.cdrs.schemas import MAX_LIMIT, EndTimestamp, PlainText, Timestamp
-from api.transcripts.segments import TranscriptSegment
-from api.transcripts.tables import Reason, State
+from api.transcripts.store import Reason, State, TranscriptSegment
 
 
 class RecordingQuery(BaseModel):

@@ -1,30 +1,110 @@
 """Lists, reads and deletes the recordings of an account."""
 
-from collections.abc import Iterator
+import hmac
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from api.accounts.store import AccountStore
 from api.auth.principal import Principal
 from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import CdrRow, decode_cursor, encode_cursor
 from api.cdrs.store import CdrStore
 from api.cdrs.views import ABSENT_STATES
-from api.common.errors import NotFound
+from api.common.clock import Clock
+from api.common.errors import Conflict, NotFound
 from api.common.recording_paths import RecordingPath, path_of_url, recording_path
 from api.common.timestamps import format_ms
 from api.engine_client import EngineClient
 from api.http.routes import no_body
-from api.recordings.schemas import RecordingItem, RecordingPage, RecordingQuery
-from api.recordings.signed_urls import UrlSigner
-from api.recordings.transcripts import RecordingTranscripts
-from api.transcripts.store import States
+from api.recordings.schemas import RecordingItem, RecordingPage, RecordingQuery, TranscriptView
+from api.transcripts.queue import TranscriptQueue
+from api.transcripts.store import States, Transcript, TranscriptStore
 from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord
 
 FILES = "/srmain/recordings/files"
 COPIED_HEADERS = ("Content-Length", "Content-Range", "Accept-Ranges")
+BASE = "/media/recordings"
+
+
+class UrlSigner:
+    """Signs addresses of recordings: whoever has one may listen until it expires.
+
+    A signature is an HMAC of the path and the expiry with a key derived from the token secret. Old
+    secrets are still accepted; an address is revoked when its secret is removed.
+    """
+
+    def __init__(self, secrets: Sequence[str], lifetime_s: int, now_ms: Clock) -> None:
+        self._keys = [hmac.digest(each.encode(), b"recordings", "sha256") for each in secrets]
+        self._lifetime_s = lifetime_s
+        self._now_ms = now_ms
+
+    def sign(self, path: RecordingPath) -> str:
+        """Return an address below that of the REST layer."""
+        expires_s = self._now_ms() // 1_000 + self._lifetime_s
+        signature = _signature(self._keys[0], path, expires_s)
+        return f"{BASE}/{path.text}?expires={expires_s}&signature={signature}"
+
+    def sign_url(self, account_id: str, url: str) -> str:
+        """Return the signed address of a recording by its address in a record; else nothing."""
+        path = path_of_url(account_id, url)
+        return "" if path is None else self.sign(path)
+
+    def check(self, path: RecordingPath, expires_s: int, signature: str) -> None:
+        """Raise NotFound for an address that is forged or expired."""
+        given = signature.encode()
+        is_valid = any(
+            hmac.compare_digest(_signature(key, path, expires_s).encode(), given)
+            for key in self._keys
+        )
+        if not is_valid or expires_s * 1_000 <= self._now_ms():
+            raise NotFound("no such recording, or its address has expired")
+
+
+class RecordingTranscripts(Struct, frozen=True):
+    """Transcripts of recordings: shown, requested, and removed with their recordings."""
+
+    cdrs: CdrStore
+    accounts: AccountStore
+    store: TranscriptStore
+    queue: TranscriptQueue
+
+    async def get(self, path: RecordingPath) -> TranscriptView:
+        """Return a transcript, or how far it is; raises NotFound."""
+        found = await self.store.get(path)
+        if found is None:
+            raise NotFound(
+                "this recording has no transcript, and none is being made", "not_transcribed"
+            )
+        return _view(path, found)
+
+    async def request(self, path: RecordingPath) -> TranscriptView:
+        """Queue a recording of an ended call; raises NotFound or Conflict."""
+        if (await self.accounts.get(path.account_id)).transcripts is None:
+            raise Conflict("the account has no transcripts", "transcripts_off")
+        if not await self._exists(path):
+            raise NotFound("no recording of an ended call")
+        await self.queue.request(path)
+        return await self.get(path)
+
+    async def remove(self, path: RecordingPath) -> None:
+        await self.store.remove(path)
+
+    async def states(self, user: Principal, call_ids: list[str]) -> States:
+        return await self.store.states(user.account_id, call_ids)
+
+    async def _exists(self, path: RecordingPath) -> bool:
+        row = await self.cdrs.get(path.account_id, path.call_id)
+        if row is None:
+            return False
+        record = decode_message(row.record, CallRecord)
+        return any(
+            path_of_url(path.account_id, each.url) == path and each.state not in ABSENT_STATES
+            for each in record.recordings
+        )
 
 
 class RecordingService(Struct, frozen=True):
@@ -119,3 +199,23 @@ def own_path(user: Principal, account_id: str, day: str, file: str) -> Recording
     if account_id != user.account_id:
         raise NotFound("no such recording")
     return recording_path(account_id, day, file)
+
+
+def _view(path: RecordingPath, found: Transcript) -> TranscriptView:
+    has_failed = found.state == "failed"
+    return TranscriptView(
+        call_id=path.call_id,
+        state=found.state,
+        reason=found.reason if has_failed else None,
+        detail=found.detail if has_failed else None,
+        recognizer=found.recognizer,
+        language=found.language,
+        duration_ms=found.duration_ms,
+        created_time=format_ms(found.created_ms),
+        ended_time=format_ms(found.ended_ms) if found.ended_ms else None,
+        segments=found.segments,
+    )
+
+
+def _signature(key: bytes, path: RecordingPath, expires_s: int) -> str:
+    return hmac.digest(key, f"{path.text}\n{expires_s}".encode(), "sha256").hex()

@@ -1,7 +1,7 @@
 """Erases a person: removes all that is stored about a number, and reports what was removed."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 import msgspec
@@ -11,14 +11,17 @@ from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
 from api.audit.trail import entries
+from api.cdrs.exports import KIND as CALL_RECORDS
 from api.cdrs.removal import FIRST, FIRST_EVENT, CdrRemoval, StoredCall
 from api.contacts.erasure import ContactErasure
+from api.contacts.exports.job import KIND as CONTACTS
+from api.contacts.exports.store import delete_jobs
 from api.db.database import Database
-from api.dnc.tables import entries as dnc_entries
+from api.dnc.store import entries as dnc_entries
 from api.engine_client import EngineClient
 from api.http.idempotency import responses
+from api.jobs.store import jobs
 from api.retention.calls import CallRemoval
-from api.retention.jobs import JobErasure
 from wire.decoding.errors import BadInput
 from wire.erasure import EraseNumber, ErasureResult, NumberMatcher
 from wire.phone_numbers.e164 import e164
@@ -26,6 +29,53 @@ from wire.phone_numbers.written_number import InvalidNumber
 from wire.views import Calls
 
 PAGE_SIZE = 500
+DOWNLOADS = (CALL_RECORDS, CONTACTS)
+
+
+class JobErasure(Struct, frozen=True):
+    """Removes a person from background jobs, and an account's downloads: jobs with files."""
+
+    database: Database
+
+    async def ended(self, account_id: str) -> frozenset[str]:
+        """Return the ids of an account's jobs that have ended."""
+        query = sa.select(jobs.c.id).where(*_has_ended(account_id))
+        return frozenset(job_id for (job_id,) in await self.database.rows(query))
+
+    async def count_others(self, account_id: str, ended: frozenset[str]) -> int:
+        """Count the jobs that had not ended: they may have read or written the person since."""
+        query = sa.select(jobs.c.id).where(jobs.c.account_id == account_id)
+        return sum(job_id not in ended for (job_id,) in await self.database.rows(query))
+
+    async def erase(self, account_id: str, matcher: NumberMatcher) -> int:
+        """Remove what jobs that have ended were asked and have answered.
+
+        Downloads are deleted: what they were asked is part of each answer about them.
+        """
+        columns = (jobs.c.id, jobs.c.kind, jobs.c.payload, jobs.c.result)
+        query = sa.select(*columns).where(*_has_ended(account_id))
+        found = [
+            (job_id, kind)
+            for job_id, kind, *texts in await self.database.rows(query)
+            if matcher.is_in_json(msgspec.json.encode(texts))
+        ]
+        await self._delete(job_id for job_id, kind in found if kind in DOWNLOADS)
+        for job_id in (job_id for job_id, kind in found if kind not in DOWNLOADS):
+            change = sa.update(jobs).where(jobs.c.id == job_id)
+            await self.database.execute(change.values(payload={}, result=None))
+        return len(found)
+
+    async def erase_downloads(self, account_id: str) -> int:
+        """Delete the downloads that have ended, with their jobs, as those that have expired."""
+        is_download = jobs.c.kind.in_(DOWNLOADS)
+        query = sa.select(jobs.c.id).where(is_download, *_has_ended(account_id))
+        found = [job_id for (job_id,) in await self.database.rows(query)]
+        await self._delete(found)
+        return len(found)
+
+    async def _delete(self, job_ids: Iterable[str]) -> None:
+        for job_id in job_ids:
+            await delete_jobs(self.database, [job_id])
 
 
 def _ignore(_text: str) -> None:
@@ -223,3 +273,7 @@ def matcher_of(number: str, region: str | None) -> NumberMatcher:
         return NumberMatcher(e164(number, region), region)
     except InvalidNumber as error:
         raise BadInput("number", str(error)) from None
+
+
+def _has_ended(account_id: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return jobs.c.account_id == account_id, jobs.c.ended_ms.is_not(None)

@@ -13,9 +13,8 @@ from api.contacts.tags.store import TagStore
 from api.db.database import Database
 from api.engine_client import EngineClient
 from api.retention.calls import CallRemoval
-from api.retention.erasure import Erasure
+from api.retention.erasure import Erasure, JobErasure
 from api.retention.expiry import Expiry
-from api.retention.jobs import JobErasure
 from api.transcripts.store import TranscriptStore
 
 

@@ -7,9 +7,8 @@ import msgspec
 from msgspec import UNSET
 
 from api.templates.components.check import check
-from api.templates.components.model import Body, Footer, Header
+from api.templates.components.model import Body, Footer, Format, Header
 from api.templates.components.parser import RawComponent, Shortcuts, parse_components, to_documents
-from api.templates.components.placeholders import Format
 from api.templates.schemas import NewTemplate, TemplateChange
 from api.templates.store import Template
 from wire.decoding.errors import BadInput

@@ -12,11 +12,9 @@ from api.messaging_platform.messages import PlatformMessages
 from api.messaging_platform.templates import PlatformTemplates
 from api.numbers.store import NumberStore
 from api.templates.media import Media
-from api.templates.send_test import TestSender
-from api.templates.service import TemplateService
-from api.templates.statuses import StatusStore
+from api.templates.service import TemplateService, TestSender
+from api.templates.statuses import StatusStore, StatusSync
 from api.templates.store import TemplateStore, template_limit
-from api.templates.sync import StatusSync
 from api.templates.webhook import LARGE_BODIES, Webhook
 from base.fair_slots import FairSlots
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.cdrs.schemas import PlainText
 from api.common.projection import project
 from api.common.timestamps import format_ms
-from api.templates.components.placeholders import Format
+from api.templates.components.model import Format
 from api.templates.store import Template
 from wire.base import Name
 from wire.base import Text as AnyScalar

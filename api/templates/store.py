@@ -1,4 +1,8 @@
-"""Message templates in the database; each belongs to an account."""
+"""Message templates in the database; each belongs to an account.
+
+A template without a platform id is pending: the platform has not answered its creation. The next
+status of its name and language settles it.
+"""
 
 import uuid
 from collections.abc import Mapping
@@ -9,15 +13,40 @@ from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
 from api.common.errors import NotFound
-from api.db.database import Store
+from api.db.database import Store, metadata
 from api.db.page_bytes import fits_page, sized_page, text_size
 from api.db.row_quota import RowLimit
 from api.http.paging import Page
-from api.templates.tables import templates
 from wire.decoding.errors import BadInput
 
 LEASE_MS = 120_000  # longer than the timeout of requests to the platform
 NOT_FOUND = "no template of this id"
+templates = sa.Table(
+    "msgapp_templates",
+    metadata,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("name", sa.String(512), nullable=False),
+    sa.Column("language", sa.String(16), nullable=False),
+    sa.Column("category", sa.String(64), nullable=False),
+    sa.Column("sub_category", sa.String(64)),
+    sa.Column("phone_number_id", sa.String(64), nullable=False),
+    sa.Column("parameter_format", sa.String(16), nullable=False),
+    sa.Column("platform_template_id", sa.String(64)),
+    sa.Column("is_primary_device_delivery_only", sa.Boolean, nullable=False),
+    sa.Column("components", sa.JSON, nullable=False),
+    sa.Column("status", sa.Text),
+    sa.Column("status_reason", sa.Text),
+    sa.Column("status_ms", sa.BigInteger, nullable=False),  # when the status was last updated
+    sa.Column(
+        "status_s", sa.BigInteger, nullable=False
+    ),  # time of the last webhook, by the platform's clock
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("updated_ms", sa.BigInteger, nullable=False),
+    sa.Index("msgapp_templates_by_name", "account_id", "name", "language", unique=True),
+    sa.Index("msgapp_templates_by_time", "account_id", "created_ms", "id"),
+    sa.Index("msgapp_templates_by_platform", "platform_template_id", "account_id"),
+)
 
 
 class Template(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Why a recording is not transcribed now, or never: exceptions of an attempt."""
 
-from api.transcripts.tables import Reason
+from api.transcripts.store import Reason
 
 
 class TranscriptionError(Exception):

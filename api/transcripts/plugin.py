@@ -11,8 +11,7 @@ from api.metrics import Metrics
 from api.transcripts.queue import TranscriptQueue
 from api.transcripts.recognizers import Recognizers
 from api.transcripts.store import TranscriptStore
-from api.transcripts.transcriber import Transcriber
-from api.transcripts.worker import TranscriptWorker
+from api.transcripts.worker import Transcriber, TranscriptWorker
 
 
 class TranscriptSlice(Struct, frozen=True):

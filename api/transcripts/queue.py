@@ -17,8 +17,14 @@ from api.accounts.store import TranscriptSetting
 from api.common.recording_paths import RecordingPath, path_of_url
 from api.db.database import INSERTS, Store
 from api.jobs.store import LEASE_MS, LeaseLost
-from api.transcripts.segments import TranscriptSegment, pack, unpack
-from api.transcripts.tables import Reason, is_unfinished, transcripts
+from api.transcripts.store import (
+    Reason,
+    TranscriptSegment,
+    is_unfinished,
+    pack,
+    transcripts,
+    unpack,
+)
 from wire.decoding.texts import printable
 from wire.events.record import CallRecord
 

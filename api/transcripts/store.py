@@ -1,17 +1,100 @@
-"""Reads and removes transcripts; each belongs to a recording of an account."""
+"""The table of transcripts, and reads of it.
 
-from collections.abc import Collection, Mapping, Sequence
+Each recording that is, was or will be transcribed has one row: the job and its result. What has not
+ended is in two small indexes: all by turn, and each account's.
+"""
 
+import zlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 
 from api.common.recording_paths import RecordingPath
-from api.db.database import Database
-from api.transcripts.segments import CHANNELS, TranscriptSegment, in_order, unpack
-from api.transcripts.tables import Reason, State, is_unfinished, transcripts
+from api.db.columns import Key, Millis, Text
+from api.db.database import Database, metadata
 
+State = Literal["queued", "running", "done", "failed"]
+Reason = Literal[
+    "not_archived",  # the recording did not come, or is gone
+    "unreadable",
+    "too_long",
+    "unknown_recognizer",
+    "rejected",  # by the recognizer: its language, say; or the account may not name it
+    "no_capacity",  # no recognizer had time, or answered, for a day
+    "recognizer_failed",  # in each attempt
+    "interrupted",  # likewise: the process that transcribed it ended
+]
+transcripts = sa.Table(
+    "transcripts",
+    metadata,
+    sa.Column("id", Key, primary_key=True, autoincrement=True),
+    sa.Column("account_id", Text(64), nullable=False),
+    sa.Column("path", Text(160), nullable=False),  # `{day}/{file}` of the recording
+    sa.Column("call_id", Text(128), nullable=False),
+    sa.Column("state", Text(16), nullable=False),
+    sa.Column("reason", Text(32)),  # of the failure, or of the last attempt
+    sa.Column("detail", sa.String(512)),
+    sa.Column("recognizer", Text(32)),
+    sa.Column("language", Text(64)),
+    sa.Column("duration_ms", Millis),
+    sa.Column("channels_done", sa.Integer, nullable=False),
+    sa.Column("segments", sa.LargeBinary),  # of these channels
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("turn", sa.BigInteger, nullable=False),  # as that of jobs: api/jobs/store.py
+    sa.Column("due_ms", Millis, nullable=False),  # while it runs: the end of its lease
+    sa.Column("owner", Text(64)),
+    sa.Column("created_ms", Millis, nullable=False),
+    sa.Column("ended_ms", Millis),
+    sa.Index("transcripts_by_path", "account_id", "path", unique=True),
+    sa.Index("transcripts_by_call", "account_id", "call_id"),
+    sqlite_autoincrement=True,
+)
+is_unfinished = transcripts.c.ended_ms.is_(None)
+for _name, _columns in (("turn", ("turn", "due_ms")), ("account_turn", ("account_id", "turn"))):
+    sa.Index(
+        f"transcripts_by_{_name}",
+        *(transcripts.c[each] for each in _columns),
+        sqlite_where=is_unfinished,
+        postgresql_where=is_unfinished,
+    )
+Channel = Literal["main", "other"]
+CHANNELS: tuple[Channel, Channel] = ("main", "other")  # left and right; a voicemail has the first
 PAGE_SIZE = 500
 States = Mapping[str, State]  # by the path below the account
+
+
+class TranscriptSegment(Struct, frozen=True, rename="camel"):
+    """What was understood of an utterance; times in milliseconds of the recording.
+
+    `main`: the main leg said it; `other`: the main leg heard it.
+    """
+
+    channel: Channel
+    start_ms: int
+    end_ms: int
+    text: str
+    confidence: float
+
+
+_decode = msgspec.json.Decoder(tuple[TranscriptSegment, ...]).decode
+
+
+def in_order(segments: Iterable[TranscriptSegment]) -> tuple[TranscriptSegment, ...]:
+    """Return the segments of all channels in order of time."""
+    return tuple(sorted(segments, key=lambda each: (each.start_ms, each.end_ms, each.channel)))
+
+
+def pack(segments: Iterable[TranscriptSegment]) -> bytes:
+    """Return what is stored of segments."""
+    return zlib.compress(msgspec.json.encode(tuple(segments)))
+
+
+def unpack(stored: bytes | None) -> tuple[TranscriptSegment, ...]:
+    """Return stored segments."""
+    return _decode(zlib.decompress(stored)) if stored is not None else ()
 
 
 class Transcript(Struct, frozen=True):

@@ -3,23 +3,71 @@
 import asyncio
 import os
 import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import structlog
+from msgspec import Struct
 
 from api.accounts.store import Account, AccountStore, TranscriptSetting
 from api.common.errors import ApiError, NotFound
+from api.common.recording_paths import recording_path
+from api.engine_client import EngineClient
 from api.jobs.store import LEASE_MS, LeaseLost
 from api.jobs.worker import run_with_lease
 from api.metrics import Metrics
 from api.transcripts.outcomes import AttemptFailed, Postponed, Untranscribable
 from api.transcripts.queue import MAX_ATTEMPTS, Claim, TranscriptQueue
-from api.transcripts.transcriber import Transcriber
+from api.transcripts.recognizers import Recognizers
+from api.transcripts.recording import Recording, open_recording
+from api.transcripts.store import CHANNELS, Channel, TranscriptSegment
 from wire.decoding.errors import BadInput
+from wire.decoding.texts import printable
+from wire.streams.recognizer import FinalTranscript, RecognizerStart
 
 POLL_INTERVAL_S = 2.0
 BUSY_S = 5.0  # after a recording that no recognizer takes: others would have to wait, too
 log = structlog.get_logger()
+UTTERANCE_MS = 25_000  # Whisper's window is 30 s
+
+
+class Transcriber(Struct, frozen=True):
+    """Transcribes a recording: each channel in turn, with one stream at a time."""
+
+    engine: EngineClient
+    recognizers: Recognizers
+    queue: TranscriptQueue
+    max_ms: int  # of a recording
+
+    async def run(self, claim: Claim, setting: TranscriptSetting) -> int:
+        """Transcribe the channels that are missing, and store the transcript.
+
+        Returns how much audio that was, in milliseconds; raises TranscriptionError or LeaseLost.
+        """
+        path = recording_path(claim.account_id, *claim.path.split("/", 1))
+        claim = claim.with_setting(setting)
+        recording = await open_recording(self.engine, path, self.max_ms)
+        done = claim.channels_done
+        for channel in range(done, recording.format.channels):
+            segments = await self._channel(recording, channel, setting)
+            claim = await self.queue.save_channel(claim, segments)
+        await self.queue.finish(claim, recording.format.duration_ms)
+        return recording.format.duration_ms * (recording.format.channels - done)
+
+    async def _channel(
+        self, recording: Recording, channel: int, setting: TranscriptSetting
+    ) -> list[TranscriptSegment]:
+        start = RecognizerStart(
+            setting.language,
+            recording.format.rate,  # type: ignore[arg-type]  # the header's is checked
+            setting.hints,
+            max_ms=UTTERANCE_MS,
+            live=False,
+        )
+        finals = await self.recognizers.recognize(
+            setting.recognizer, start, lambda: recording.channel(channel)
+        )
+        return list(_segments(finals, CHANNELS[channel], recording.format.duration_ms))
 
 
 class TranscriptWorker:
@@ -114,3 +162,14 @@ class TranscriptWorker:
             return await self._accounts.get(claim.account_id)
         except NotFound:
             return None
+
+
+def _segments(
+    finals: Iterable[FinalTranscript], channel: Channel, duration_ms: int
+) -> Iterator[TranscriptSegment]:
+    for each in finals:
+        start_ms = min(max(each.start_ms, 0), duration_ms)
+        end_ms = min(max(each.end_ms, start_ms), duration_ms)
+        confidence = min(max(each.confidence, 0.0), 1.0)
+        if text := printable(each.text):
+            yield TranscriptSegment(channel, start_ms, end_ms, text, round(confidence, 3))

@@ -9,7 +9,7 @@ import pytest
 from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
 from api.common.recording_paths import recording_path
 from api.http.idempotency import IdempotentRequest
-from api.recordings.signed_urls import UrlSigner
+from api.recordings.service import UrlSigner
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import record, write_calls
 from tests.harness.api.databases import sqlite_url

@@ -10,8 +10,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from api.templates.components.model import Body, Buttons, Component, Footer, Header
-from api.templates.components.placeholders import Format, placeholders
+from api.templates.components.model import (
+    Body,
+    Buttons,
+    Component,
+    Footer,
+    Format,
+    Header,
+    placeholders,
+)
 from wire.decoding.errors import BadInput, from_decoder
 
 RawComponent = str | dict[str, Any]

@@ -15,11 +15,13 @@ from api.templates.components.model import (
     Buttons,
     Component,
     CopyCode,
+    Format,
     Header,
     Otp,
     UrlButton,
+    placeholders,
+    substitute,
 )
-from api.templates.components.placeholders import Format, placeholders, substitute
 from wire.decoding.errors import BadInput
 
 CODE = "1"  # the one value of an authentication template

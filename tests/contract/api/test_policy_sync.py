@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from api.accounts.store import Account, AccountStore
 from api.common.errors import Conflict, InvalidRequest, NotFound
-from api.dnc import tables
+from api.dnc import store as dnc
 from api.dnc.store import DncStore
 from api.engine_client import EngineClient
 from api.jobs.housekeeping import background
@@ -329,8 +329,8 @@ async def test_a_list_of_another_database_is_replaced(kept: Rest) -> None:
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.services.policy_sync.sync_all()
     async with kept.services.database.writing() as connection:
-        await connection.execute(delete(tables.entries))
-        await connection.execute(delete(tables.lists))
+        await connection.execute(delete(dnc.entries))
+        await connection.execute(delete(dnc.lists))
     later = DncStore(kept.services.database, lambda: kept.services.now_ms() + 5)
     await later.put("acme", ["+4711111111"], "p")
     await kept.services.policy_sync.sync_all()

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from api.contacts.exports.job import KIND as DOWNLOAD
 from api.contacts.exports.job import DownloadJob
 from api.db.page_bytes import MAX_PAGE_BYTES
-from api.templates.tables import templates
+from api.templates.store import templates
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import CUSTOMER, OURS, record, write_calls
 from tests.harness.api.contacts.lists import a_list, contacts_in, some

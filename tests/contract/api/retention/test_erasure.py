@@ -26,8 +26,7 @@ from api.dnc.store import DncStore
 from api.engine_client import open_client
 from api.retention.erasure import ErasureReport
 from api.retention.plugin import build
-from api.transcripts.segments import TranscriptSegment, pack
-from api.transcripts.tables import transcripts
+from api.transcripts.store import TranscriptSegment, pack, transcripts
 from engine.calls.model.events import LegAnswered, LegCreated
 from engine.rpc.handlers.erasure import ErasureHandlers
 from tests.harness.api.cdrs.records import leg, record, write_calls

@@ -11,9 +11,7 @@ from api.contacts.erasure import ContactErasure
 from api.jobs.store import jobs
 from api.jobs.worker import Worker
 from api.retention.erasure import Erasure
-from api.transcripts.segments import TranscriptSegment, pack
-from api.transcripts.store import SpokenTexts, TranscriptStore
-from api.transcripts.tables import transcripts
+from api.transcripts.store import SpokenTexts, TranscriptSegment, TranscriptStore, pack, transcripts
 from tests.harness.api.cdrs.records import record, write_calls
 from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.harness.api.rest import Rest

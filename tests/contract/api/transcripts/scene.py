@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from api.accounts.cache import AccountCache
 from api.accounts.store import TranscriptSetting
 from api.cdrs.event_consumer import EventConsumer, Transcription
-from api.transcripts.tables import is_unfinished, transcripts
+from api.transcripts.store import is_unfinished, transcripts
 from tests.harness.api.cdrs.records import events_of, record
 from tests.harness.api.manual_clock import ManualClock
 from tests.harness.api.rest import Rest, run_rest, settings_for

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from api.accounts.store import TranscriptSetting
 from api.transcripts.queue import MAX_ATTEMPTS, MAX_WAIT_MS
-from api.transcripts.recognizer_stream import StreamTimeouts
-from api.transcripts.recognizers import Recognizers
+from api.transcripts.recognizers import Recognizers, StreamTimeouts
 from api.transcripts.worker import BUSY_S, TranscriptWorker
 from tests.contract.api.transcripts.scene import (
     TranscriptScene,

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.transcripts.tables import transcripts
+from api.transcripts.store import transcripts
 from tests.contract.api.transcripts.scene import FILES, path_of, recorded, wav
 from tests.harness.api.cdrs.records import events_of
 from tests.harness.api.leases import end_leases

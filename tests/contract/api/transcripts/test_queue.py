@@ -8,8 +8,7 @@ import sqlalchemy as sa
 from api.accounts.store import TranscriptSetting
 from api.jobs.store import LEASE_MS, LeaseLost
 from api.transcripts.queue import ARCHIVE_DELAY_MS, MAX_ATTEMPTS, MAX_WAIT_MS, RETRY_DELAY_MS, Claim
-from api.transcripts.segments import TranscriptSegment
-from api.transcripts.tables import transcripts
+from api.transcripts.store import TranscriptSegment, transcripts
 from api.transcripts.worker import TranscriptWorker
 from tests.contract.api.transcripts.scene import TranscriptScene, path_of, recorded, wav
 from tests.harness.api.transcripts.simulated_recognizer import SimulatedRecognizer

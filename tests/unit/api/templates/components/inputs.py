@@ -3,8 +3,8 @@
 from typing import Any
 
 from api.templates.components.check import check
+from api.templates.components.model import Format
 from api.templates.components.parser import Shortcuts, parse_components
-from api.templates.components.placeholders import Format
 from wire.decoding.errors import BadInput
 
 BODY = {"type": "BODY", "text": "Hello."}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from api.templates.components.check import check
+from api.templates.components.model import Format
 from api.templates.components.parser import Shortcuts, parse_components, to_documents
-from api.templates.components.placeholders import Format
 from api.templates.input_mapping import draft_columns
 from api.templates.schemas import NewTemplate
 from tests.unit.api.templates.components.inputs import (
