@@ -452,6 +452,12 @@ class Settings(
     )
 
     @property
+    def token_secrets(self) -> list[str]:
+        """The secret that signs tokens, and then the earlier ones."""
+        found = (self.token_secret, *self.old_token_secrets)
+        return [each.get_secret_value() for each in found]
+
+    @property
     def limits(self) -> Limits:
         """The engine's limits of action trees."""
         return Limits(allow_insecure=self.allow_insecure_webhooks, sip_hosts=self.sip_hosts)

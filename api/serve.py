@@ -15,7 +15,6 @@ import uvicorn
 from msgspec.structs import replace
 from uvicorn.server import ServerState
 
-from api.accounts.cache import AccountCache
 from api.accounts.store import NEW_ACCOUNT, Account, AccountStore, EndpointStore
 from api.app import create_app
 from api.auth.key_store import Credentials, KeyStore, KeyTerms, parse_key_id
@@ -50,7 +49,7 @@ async def serve(settings: Settings) -> None:
         await create_configured_account(
             services.accounts, services.keys, services.endpoints, settings
         )
-        accounts = AccountCache(services.accounts, services.now_ms)
+        accounts = services.account_cache
         transcripts = services.transcripts
         consumer = EventConsumer(
             services.engine,
@@ -78,7 +77,7 @@ async def serve(settings: Settings) -> None:
             services.ended_keys.run(),
             services.audit.run(),
             clean_up(services.idempotency.delete_expired),
-            clean_up(services.retention.expiry.run_once),
+            clean_up(services.expiry.run_once),
             clean_up(transcripts.queue.expire),
             clean_up(services.lists.deleter.resume_failed),
             clean_up(services.contacts.old_jobs.delete),

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Collection
 from datetime import date
+from typing import Self
 
 import msgspec
 import phonenumbers
@@ -26,11 +27,23 @@ from api.auth.principal import Principal
 from api.common.errors import Conflict, Forbidden, NotFound
 from api.http.paging import Page
 from api.http.preconditions import Precondition
+from api.http.services import CommonServices
 from api.jobs.store import JobStore
 from wire.decoding.errors import BadInput
 
 USUAL_DAYS, MAX_USAGE_DAYS = 31, 366
 _VERSION_BITS = 56
+_QUOTAS = (
+    "max_keys",
+    "max_jobs",
+    "max_contact_lists",
+    "max_contacts",
+    "max_stored_bytes",
+    "max_contact_bytes",
+    "max_documents",
+    "max_document_bytes",
+    "api_requests_per_s",
+)
 
 
 class AccountPages(Struct, frozen=True):
@@ -40,6 +53,18 @@ class AccountPages(Struct, frozen=True):
     quotas: dict[str, float]
     cancellable: Collection[str]  # kinds of jobs; others would leave something half done
     has_recognizers: bool
+
+    @classmethod
+    def build(cls, common: CommonServices, cancellable: Collection[str]) -> Self:
+        settings = common.settings
+        return cls(
+            common.accounts,
+            common.jobs,
+            UsageStore(common.database, common.now_ms),
+            {name: getattr(settings, name) for name in _QUOTAS},
+            cancellable,
+            has_recognizers=bool(settings.transcript_recognizers),
+        )
 
     async def get(self, user: Principal) -> tuple[AccountView, int]:
         """Return the account and its version."""

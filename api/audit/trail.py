@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import sqlalchemy as sa
 import structlog
@@ -23,6 +23,7 @@ from api.common.errors import ApiError
 from api.common.token_buckets import Rate, TokenBuckets
 from api.db.columns import Key, Millis
 from api.db.database import Database, metadata
+from api.http.services import CommonServices
 from base.limit import Limit
 
 BURST_MINUTES = 10
@@ -171,6 +172,15 @@ class AuditTrail:
         self._rate = rate
         self._max_scanned = max_scanned
         self._waiting: deque[AuditEntry] = deque()
+
+    @classmethod
+    def build(cls, common: CommonServices) -> Self:
+        return cls(
+            common.database,
+            common.now_ms,
+            common.metrics.audit_failures.inc,
+            EntryRate(common.settings.audit_entries_per_min, common.now_ms),
+        )
 
     def add(self, entry: AuditEntry) -> None:
         """Add an entry with the next flush; one that exceeds its account's rate is counted."""

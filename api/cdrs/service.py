@@ -1,12 +1,15 @@
 """Queries and changes of call records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from typing import Self
 
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.auth.principal import Principal
+from api.cdrs.exports import KIND, CdrExporter, ExportService
+from api.cdrs.live_events import LiveEvents
 from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import CdrRow, CdrRows, Total, decode_cursor, encode_cursor
 from api.cdrs.query.queries import Position
@@ -17,13 +20,18 @@ from api.cdrs.schemas import (
     own_agent,
     to_filters,
 )
+from api.cdrs.sse_filter import EventIdCipher
 from api.cdrs.store import CdrStore
 from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
 from api.common.account_concurrency import LimitedSlots
 from api.common.clock import Clock
 from api.common.errors import NotFound
 from api.common.timestamps import format_ms
+from api.http.event_stream import reader_limit
 from api.http.paging import in_pieces
+from api.http.services import CommonServices
+from api.jobs.artifacts import ArtifactStore, ArtifactWriter, ByteQuota
+from api.jobs.worker import Handler
 from api.transcripts.store import States, TranscriptStore
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import canonical
@@ -189,3 +197,27 @@ async def today_stats(cdrs: CdrStore, account_id: str, agent_id: str, now_ms: in
         average_talk_ms=talk_ms // answered if answered else 0,
         longest_talk_ms=max((each.longest_talk_ms for each in sums), default=0),
     )
+
+
+class CdrSlice(Struct, frozen=True):
+    """The services of the slice, and its job handlers by kind."""
+
+    records: CdrService
+    exports: ExportService
+    live: LiveEvents
+    jobs: Mapping[str, Handler]
+
+    @classmethod
+    def build(cls, common: CommonServices, quota: ByteQuota, sign_url: SignUrl) -> Self:
+        database, accounts, now_ms = common.database, common.account_cache, common.now_ms
+        cdrs, artifacts = CdrStore(database), ArtifactStore(database, now_ms)
+        transcripts, cipher = (
+            TranscriptStore(database),
+            EventIdCipher(common.settings.token_secrets),
+        )
+        return cls(
+            records=CdrService(cdrs, accounts, transcripts, sign_url, common.searches, now_ms),
+            exports=ExportService(database, cdrs, accounts, common.jobs, artifacts, quota),
+            live=LiveEvents(common.engine, cipher, reader_limit()),
+            jobs={KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},
+        )

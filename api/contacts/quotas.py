@@ -1,6 +1,6 @@
 """What an account may store in contact lists: lists, contacts, bytes of files and downloads."""
 
-from typing import Any
+from typing import Any, Self
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.common.errors import Conflict
 from api.contacts.tables import files, imports, lists
 from api.db.database import Database
+from api.http.services import CommonServices
 from api.jobs.artifacts import job_parts
 from api.jobs.store import jobs
 
@@ -30,6 +31,17 @@ class ContactQuotas(Struct, frozen=True):
 
     database: Database
     limits: ContactLimits = ContactLimits()
+
+    @classmethod
+    def build(cls, common: CommonServices) -> Self:
+        settings = common.settings
+        limits = ContactLimits(
+            settings.max_contact_lists,
+            settings.max_contacts,
+            settings.max_stored_bytes,
+            settings.max_contact_bytes,
+        )
+        return cls(common.database, limits)
 
     async def check_list(self, account_id: str) -> None:
         """Check that there is room for one more list."""

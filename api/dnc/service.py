@@ -1,6 +1,6 @@
 """Lists and changes an account's do-not-call list: for its keys, and for those with a token."""
 
-from typing import Protocol
+from typing import Protocol, Self
 
 from msgspec import Struct
 from prometheus_client import Gauge
@@ -12,8 +12,9 @@ from api.common.timestamps import format_ms
 from api.db.database import work_of
 from api.db.row_quota import RowQuota
 from api.dnc.schemas import DncEntry, DncEntryRow, DncEntryView, DncPage, EntryQuery, RemovedEntry
-from api.dnc.store import DncStore, EntryFilter, StoredEntry
+from api.dnc.store import DncStore, EntryFilter, StoredEntry, entry_limit
 from api.dnc.tokens import DncTokenStore
+from api.http.services import CommonServices
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber
@@ -39,6 +40,18 @@ class DncService(Struct, frozen=True):
     engines: Engines
     not_in_force: Gauge
     quota: RowQuota
+
+    @classmethod
+    def build(cls, common: CommonServices, engines: Engines) -> Self:
+        database, now_ms = common.database, common.now_ms
+        return cls(
+            DncTokenStore(database, now_ms),
+            DncStore(database, now_ms),
+            common.account_cache,
+            engines,
+            common.metrics.dnc_not_in_force,
+            RowQuota(database, now_ms, entry_limit(common.settings.max_dnc_entries)),
+        )
 
     async def list(self, account_id: str, query: EntryQuery) -> DncPage:
         """Return a page of the list; those of a number are none if it is not on the list."""

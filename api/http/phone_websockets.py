@@ -14,14 +14,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
 import structlog
 from msgspec import Struct
 from uvicorn.protocols.utils import get_remote_addr
 from uvicorn.server import ServerState
+from yarl import URL
 
+from api.config import Settings
+from api.engine_client import verifier
 from api.http.header_limits import end_with_problem
 from api.http.websocket_frames import FrameCounter, FrameShares
 from api.metrics import Metrics
@@ -121,6 +124,22 @@ class PhoneWebsockets:
         self._of_account: Counter[str] = Counter()
         self._open: dict[PhoneWebsocket, Admitted] = {}
         self._ended: Collection[AccountKey] = ()
+
+    @classmethod
+    def build(
+        cls, settings: Settings, holder_of: Callable[[str], AccountKey | None], metrics: Metrics
+    ) -> Self:
+        own = settings.api_phone_url
+        # of http where its websocket is ws, without the port of the scheme
+        origin = str(URL(own.replace("ws", "http", 1)).origin()) if own else ""
+        return cls(
+            [PbxAddress.parse(url) for url in settings.api_phone_nodes],
+            {*settings.cors_origins, origin} - {""},
+            holder_of,
+            PhoneLimits(settings.api_max_phones, settings.api_max_phones_of_account),
+            verifier(settings.tls_ca),
+            metrics,
+        )
 
     def admit(self, target: str, headers: Mapping[str, str]) -> Admitted:
         """Decide on the head of a handshake; raises Refused."""

@@ -1,10 +1,35 @@
-"""How routes find the services of the process (`api.services.Services`): in a request's state."""
+"""What slices are built from, and how routes find what is built: in a request's state."""
 
 from operator import attrgetter
 from typing import Any
 
 from fastapi import Depends, Request
+from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.accounts.cache import AccountCache
+from api.accounts.store import AccountStore
+from api.common.account_concurrency import LimitedSlots
+from api.common.clock import Clock
+from api.config import Settings
+from api.db.database import Database
+from api.engine_client import EngineClient
+from api.jobs.store import JobStore
+from api.metrics import Metrics
+
+
+class CommonServices(Struct, frozen=True, kw_only=True):
+    """The components of the process that every slice may use."""
+
+    settings: Settings
+    database: Database
+    engine: EngineClient
+    accounts: AccountStore
+    account_cache: AccountCache
+    jobs: JobStore
+    metrics: Metrics
+    searches: LimitedSlots
+    now_ms: Clock
 
 
 class ServiceState:

@@ -1,5 +1,7 @@
 """Operations on numbers of the messaging platform."""
 
+from typing import Self
+
 import msgspec
 from msgspec import Struct
 
@@ -7,6 +9,7 @@ from api.common.errors import NotFound
 from api.db.row_quota import RowQuota
 from api.engine_client import EngineClient, id_in_path
 from api.http.paging import Page
+from api.http.services import CommonServices
 from api.numbers.schemas import (
     DeletionResult,
     MessagingNumber,
@@ -16,7 +19,7 @@ from api.numbers.schemas import (
     columns_of,
     number_view,
 )
-from api.numbers.store import NumberStore
+from api.numbers.store import NumberStore, number_limit
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import e164, normalized
 from wire.phone_numbers.written_number import InvalidNumber, is_plain
@@ -43,6 +46,16 @@ class NumberService(Struct, frozen=True):
     numbers: NumberStore
     flows: MessageFlows
     quota: RowQuota
+
+    @classmethod
+    def build(cls, common: CommonServices) -> Self:
+        database, now_ms = common.database, common.now_ms
+        limit = number_limit(common.settings.max_documents)
+        return cls(
+            NumberStore(database, now_ms),
+            MessageFlows(common.engine),
+            RowQuota(database, now_ms, limit, interval_ms=0),
+        )
 
     async def create(self, account_id: str, body: NewMessagingNumber) -> MessagingNumber:
         columns = await self._columns(account_id, body)

@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Iterator, Sequence
+from typing import Self
 
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
@@ -19,6 +20,7 @@ from api.common.recording_paths import RecordingPath, path_of_url, recording_pat
 from api.common.timestamps import format_ms
 from api.engine_client import EngineClient
 from api.http.routes import no_body
+from api.http.services import CommonServices
 from api.recordings.schemas import RecordingItem, RecordingPage, RecordingQuery, TranscriptView
 from api.transcripts.queue import TranscriptQueue
 from api.transcripts.store import States, Transcript, TranscriptStore
@@ -112,6 +114,14 @@ class RecordingService(Struct, frozen=True):
     engine: EngineClient
     signer: UrlSigner
     transcripts: RecordingTranscripts
+
+    @classmethod
+    def build(cls, common: CommonServices, signer: UrlSigner) -> Self:
+        cdrs = CdrStore(common.database)
+        store = TranscriptStore(common.database)
+        queue = TranscriptQueue(common.database, common.now_ms)
+        transcripts = RecordingTranscripts(cdrs, common.accounts, store, queue)
+        return cls(cdrs, common.engine, signer, transcripts)
 
     async def list(self, user: Principal, query: RecordingQuery) -> RecordingPage:
         """Return the recordings of a page of calls."""

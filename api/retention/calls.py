@@ -1,6 +1,7 @@
 """Removes calls with their recordings."""
 
 from collections.abc import Iterator
+from typing import Self
 
 import msgspec
 import structlog
@@ -13,6 +14,7 @@ from api.common.clock import Clock
 from api.common.errors import NotFound
 from api.common.recording_paths import RecordingPath, path_of_url
 from api.engine_client import EngineClient
+from api.http.services import CommonServices
 from api.transcripts.store import TranscriptStore
 from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord, RecordingRecord
@@ -29,6 +31,18 @@ class CallRemoval(Struct, frozen=True):
     engine: EngineClient
     accounts: AccountCache
     now_ms: Clock
+
+    @classmethod
+    def build(cls, common: CommonServices) -> Self:
+        database = common.database
+        return cls(
+            CdrRemoval(database),
+            CdrStore(database),
+            TranscriptStore(database),
+            common.engine,
+            common.account_cache,
+            common.now_ms,
+        )
 
     async def remove(self, call: StoredCall) -> int | None:
         """Remove a call and its recordings; return how many recordings it had.

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Self
 
 import msgspec
 import sqlalchemy as sa
@@ -16,10 +17,13 @@ from api.cdrs.removal import FIRST, FIRST_EVENT, CdrRemoval, StoredCall
 from api.contacts.erasure import ContactErasure
 from api.contacts.exports.job import KIND as CONTACTS
 from api.contacts.exports.store import delete_jobs
+from api.contacts.quotas import ContactQuotas
+from api.contacts.tags.store import TagStore
 from api.db.database import Database
 from api.dnc.store import entries as dnc_entries
 from api.engine_client import EngineClient
 from api.http.idempotency import responses
+from api.http.services import CommonServices
 from api.jobs.store import jobs
 from api.retention.calls import CallRemoval
 from wire.decoding.errors import BadInput
@@ -104,6 +108,19 @@ class Erasure(Struct, frozen=True):
     calls: CallRemoval
     contacts: ContactErasure
     jobs: JobErasure
+
+    @classmethod
+    def build(cls, common: CommonServices) -> Self:
+        database = common.database
+        return cls(
+            database,
+            common.engine,
+            common.account_cache,
+            CdrRemoval(database),
+            CallRemoval.build(common),
+            ContactErasure(database, TagStore(database, ContactQuotas(database))),
+            JobErasure(database),
+        )
 
     async def erase(
         self, account_id: str, number: str, on_progress: Callable[[str], None] = _ignore

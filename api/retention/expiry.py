@@ -1,7 +1,7 @@
 """Removes call records, recordings and digits once their account's time for them is over."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Literal
+from typing import Literal, Self
 
 import structlog
 from msgspec import Struct
@@ -11,6 +11,7 @@ from api.cdrs.query.queries import Position
 from api.cdrs.removal import FIRST, CdrRemoval, StoredCall
 from api.common.clock import Clock
 from api.common.errors import ApiError
+from api.http.services import CommonServices
 from api.retention.calls import CallRemoval
 
 DAY_MS = 86_400_000
@@ -26,6 +27,15 @@ class Expiry(Struct, frozen=True):
     removal: CdrRemoval
     calls: CallRemoval
     now_ms: Clock
+
+    @classmethod
+    def build(cls, common: CommonServices) -> Self:
+        return cls(
+            common.accounts,
+            CdrRemoval(common.database),
+            CallRemoval.build(common),
+            common.now_ms,
+        )
 
     async def run_once(self) -> None:
         """Remove what has expired of all accounts; a fault concerns its call or account only."""

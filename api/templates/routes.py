@@ -18,7 +18,6 @@ from api.http.routes import Body, Routes
 from api.http.services import service
 from api.numbers.schemas import DeletionResult
 from api.templates.media import KINDS, MAX_BYTES
-from api.templates.plugin import TemplateSlice
 from api.templates.schemas import (
     NewTemplate,
     SyncResult,
@@ -30,6 +29,7 @@ from api.templates.schemas import (
     TestMessageResult,
     UploadResult,
 )
+from api.templates.service import TemplateSlice
 from api.templates.webhook import PlatformNotification
 from base.fair_slots import FairSlots
 from base.limit import Limit

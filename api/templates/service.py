@@ -5,16 +5,18 @@ response is: the next attempt, a status synchronization or a webhook settles its
 """
 
 from contextlib import suppress
+from typing import Self
 
 import structlog
 from msgspec import Struct
 
 from api.accounts.usage import UsageStore
 from api.common.errors import ApiError, Conflict, NotFound, TooManyRequests
-from api.common.token_buckets import TokenBuckets
+from api.common.token_buckets import Rate, TokenBuckets
 from api.db.row_quota import RowQuota
 from api.http.paging import Page
-from api.messaging_platform.client import PlatformAccount
+from api.http.services import CommonServices
+from api.messaging_platform.client import PlatformAccount, PlatformClient
 from api.messaging_platform.messages import PlatformMessages
 from api.messaging_platform.problems import EXISTS, MISSING, PlatformRejected, PlatformUnavailable
 from api.messaging_platform.templates import PlatformTemplate, PlatformTemplates
@@ -25,6 +27,7 @@ from api.templates import input_mapping
 from api.templates.components.model import Format
 from api.templates.components.parser import parse_component
 from api.templates.components.rendering import render
+from api.templates.media import Media
 from api.templates.schemas import (
     NewTemplate,
     TemplateChange,
@@ -35,7 +38,10 @@ from api.templates.schemas import (
     TestMessageResult,
     template_view,
 )
-from api.templates.store import Template, TemplateFilters, TemplateStore
+from api.templates.statuses import StatusStore, StatusSync
+from api.templates.store import Template, TemplateFilters, TemplateStore, template_limit
+from api.templates.webhook import LARGE_BODIES, Webhook
+from base.fair_slots import FairSlots
 from wire.decoding.errors import BadInput
 
 log = structlog.get_logger()
@@ -241,3 +247,39 @@ def _rendered(template: Template, body: TestMessageRequest) -> list[dict[str, ob
         text = f"a component of this template can't be sent as a test: {error.message}"
         raise BadInput("templateId", text, "not_testable") from None
     return render(components, style, body.variable_values)
+
+
+class TemplateSlice(Struct, frozen=True):
+    """The services of the slice."""
+
+    templates: TemplateService
+    test_sender: TestSender
+    media: Media
+    sync: StatusSync
+    webhook: Webhook
+    large_bodies: FairSlots  # of notifications, by network
+
+    @classmethod
+    def build(cls, common: CommonServices, client: PlatformClient) -> Self:
+        database, now_ms, settings = common.database, common.now_ms, common.settings
+        templates, numbers = TemplateStore(database, now_ms), NumberStore(database, now_ms)
+        statuses, messages = StatusStore(database, now_ms), PlatformMessages(client)
+        platform = PlatformTemplates(client)
+        limit = template_limit(settings.max_documents)
+        test_sends = Rate(settings.test_sends_per_min / 60, settings.test_sends_per_min)
+        return cls(
+            templates=TemplateService(
+                templates, numbers, platform, RowQuota(database, now_ms, limit, interval_ms=0)
+            ),
+            test_sender=TestSender(
+                templates,
+                numbers,
+                messages,
+                TokenBuckets(test_sends, now_ms),
+                UsageStore(database, now_ms),
+            ),
+            media=Media(messages),
+            sync=StatusSync(statuses, platform, now_ms),
+            webhook=Webhook(statuses, client),
+            large_bodies=FairSlots(LARGE_BODIES, of_account=1),
+        )

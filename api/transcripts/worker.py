@@ -5,14 +5,17 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from typing import Self
 
 import structlog
 from msgspec import Struct
 
 from api.accounts.store import Account, AccountStore, TranscriptSetting
+from api.common.clock import Clock
 from api.common.errors import ApiError, NotFound
 from api.common.recording_paths import recording_path
 from api.engine_client import EngineClient
+from api.http.services import CommonServices
 from api.jobs.store import LEASE_MS, LeaseLost
 from api.jobs.worker import run_with_lease
 from api.metrics import Metrics
@@ -20,7 +23,7 @@ from api.transcripts.outcomes import AttemptFailed, Postponed, Untranscribable
 from api.transcripts.queue import MAX_ATTEMPTS, Claim, TranscriptQueue
 from api.transcripts.recognizers import Recognizers
 from api.transcripts.recording import Recording, open_recording
-from api.transcripts.store import CHANNELS, Channel, TranscriptSegment
+from api.transcripts.store import CHANNELS, Channel, TranscriptSegment, TranscriptStore
 from wire.decoding.errors import BadInput
 from wire.decoding.texts import printable
 from wire.streams.recognizer import FinalTranscript, RecognizerStart
@@ -173,3 +176,33 @@ def _segments(
         confidence = min(max(each.confidence, 0.0), 1.0)
         if text := printable(each.text):
             yield TranscriptSegment(channel, start_ms, end_ms, text, round(confidence, 3))
+
+
+class TranscriptSlice(Struct, frozen=True):
+    """The transcripts of all accounts; without recognizers there are no workers."""
+
+    store: TranscriptStore
+    queue: TranscriptQueue
+    transcriber: Transcriber
+    workers: tuple[TranscriptWorker, ...]
+    metrics: Metrics
+    now_ms: Clock
+
+    @classmethod
+    def build(cls, common: CommonServices, recognizers: Recognizers) -> Self:
+        settings, metrics = common.settings, common.metrics
+        queue = TranscriptQueue(common.database, common.now_ms)
+        max_ms = settings.transcript_max_minutes * 60_000
+        transcriber = Transcriber(common.engine, recognizers, queue, max_ms)
+        workers = tuple(
+            TranscriptWorker(queue, common.accounts, transcriber, metrics)
+            for _ in range(settings.transcript_workers if settings.transcript_recognizers else 0)
+        )
+        store = TranscriptStore(common.database)
+        return cls(store, queue, transcriber, workers, metrics, common.now_ms)
+
+    async def measure(self) -> None:
+        """Measure how long the oldest recording has waited."""
+        oldest_ms = await self.queue.oldest_ms()
+        age_ms = 0 if oldest_ms is None else self.now_ms() - oldest_ms
+        self.metrics.transcript_age.set(max(0, age_ms) / 1_000)

@@ -64,7 +64,7 @@ async def _erase(settings: Settings, account: str, number: str) -> ErasureReport
         await migrate(services.database)
         outcome = "failed"
         try:
-            report = await services.retention.erasure.erase(account, number, _show)
+            report = await services.erasure.erase(account, number, _show)
             outcome = "left" if report.left else "done"
         finally:
             # Without the number: the trail is kept.

@@ -24,8 +24,7 @@ from api.common.errors import NotFound, ServiceUnavailable
 from api.contacts.tables import contact_tags, contacts, list_tags, lists
 from api.dnc.store import DncStore
 from api.engine_client import open_client
-from api.retention.erasure import ErasureReport
-from api.retention.plugin import build
+from api.retention.erasure import Erasure, ErasureReport
 from api.transcripts.store import TranscriptSegment, pack, transcripts
 from engine.calls.model.events import LegAnswered, LegCreated
 from engine.rpc.handlers.erasure import ErasureHandlers
@@ -66,7 +65,7 @@ async def no_prompts(_body: ErasePrompts) -> tuple[int, int]:
 
 
 async def erase(rest: Rest, number: str = PERSON) -> ErasureReport:
-    return await rest.services.retention.erasure.erase("acme", number)
+    return await rest.services.erasure.erase("acme", number)
 
 
 async def write_persons_calls(rest: Rest) -> None:
@@ -232,10 +231,10 @@ async def test_a_live_call_whose_events_have_the_number(rest: Rest, *, is_early:
 
     if is_early:
         await start()
-        erasure = rest.services.retention.erasure
+        erasure = rest.services.erasure
     else:
         removal = CallMeanwhile(rest.services.database, start)
-        erasure = replace(rest.services.retention.erasure, removal=removal)
+        erasure = replace(rest.services.erasure, removal=removal)
     report = await erasure.erase("acme", PERSON)
     assert report.left == [f"call {calls[0]} is live: repeat this when it has ended"]
     assert report.removed["events of calls"] == 0
@@ -251,7 +250,7 @@ async def test_a_record_that_is_written_meanwhile(rest: Rest) -> None:
     """Behind the search, it is found by the next erasure."""
     await write_calls(rest.services.database, record(0))
     await mention_in(rest, record(0).call_id)
-    late = replace(rest.services.retention.erasure, removal=LateRecords(rest.services.database))
+    late = replace(rest.services.erasure, removal=LateRecords(rest.services.database))
     said = f"call {record(0).call_id} has ended meanwhile: repeat this"
     assert (await late.erase("acme", PERSON)).left == [said]
     assert (await erase(rest)).removed["call records"] == 1
@@ -439,7 +438,7 @@ async def test_wrong_input(rest: Rest) -> None:
     with pytest.raises(BadInput, match="not a phone number"):
         await erase(rest, "Ada")
     with pytest.raises(NotFound):
-        await rest.services.retention.erasure.erase("nope", PERSON)
+        await rest.services.erasure.erase("nope", PERSON)
     unknown = {"account": "acme", "shard": "pbx9/9", "number": PERSON}
     assert await rest.scene.problem("POST", "/erasures", unknown) == (400, "invalid")
 
@@ -449,13 +448,7 @@ async def test_no_engine(rest: Rest) -> None:
     await write_persons_calls(rest)
     services = rest.services
     async with open_client([f"http://127.0.0.1:{free_port()}"], TOKEN) as down:
-        erasure = build(
-            services.database,
-            down,
-            services.accounts,
-            services.transcripts.store,
-            services.now_ms,
-        ).erasure
+        erasure = Erasure.build(replace(services, engine=down))
         with pytest.raises(ServiceUnavailable):
             await erasure.erase("acme", PERSON)
     assert await count(rest, "cdrs") == 7

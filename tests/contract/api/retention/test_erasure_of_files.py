@@ -53,7 +53,7 @@ class TranscriptsThen(TranscriptStore, frozen=True):
 
 
 def erasure_of(rest: Rest) -> Erasure:
-    return rest.services.retention.erasure
+    return rest.services.erasure
 
 
 async def download(rest: Rest, name: str) -> str:

@@ -16,8 +16,7 @@ from api.cdrs.store import CdrStore
 from api.cdrs.tables import bodies, cdrs, clients, events
 from api.db.database import Database
 from api.engine_client import open_client
-from api.retention.expiry import DAY_MS
-from api.retention.plugin import build
+from api.retention.expiry import DAY_MS, Expiry
 from tests.harness.api.cdrs.records import NOON_MS, record, write_calls
 from tests.harness.api.manual_clock import ManualClock
 from tests.harness.api.rest import Rest, run_rest, settings_for
@@ -57,7 +56,7 @@ class Kept:
         await accounts.change(replace(await accounts.get("acme"), **days))
 
     async def expire(self) -> None:
-        await self.rest.services.retention.expiry.run_once()
+        await self.rest.services.expiry.run_once()
 
     async def stored(self) -> list[str]:
         """Return the ids of calls that are stored, the newest last."""
@@ -157,10 +156,10 @@ async def test_a_recording_that_is_not_archived_yet(kept: Kept) -> None:
     await kept.limit(keep_records_days=1)
     kept.clock.now = late.ended_ms + DAY_MS - 1_000
     await kept.limit(keep_records_days=0)
-    await kept.rest.services.retention.expiry.run_once()
+    await kept.rest.services.expiry.run_once()
     assert "3" in await kept.stored()
     kept.clock.now = late.ended_ms + DAY_MS
-    await kept.rest.services.retention.expiry.run_once()
+    await kept.rest.services.expiry.run_once()
     assert "3" not in await kept.stored()
 
 
@@ -189,7 +188,7 @@ async def test_an_account_that_fails_does_not_keep_the_others(kept: Kept) -> Non
     for account in ("acme", "other"):
         found = await services.accounts.get(account)
         await services.accounts.change(replace(found, keep_records_days=1))
-    broken = replace(services.retention.expiry, removal=BrokenRemoval(kept.database))
+    broken = replace(services.expiry, removal=BrokenRemoval(kept.database))
     with capture_logs() as logged:
         await broken.run_once()
     assert await kept.stored() == ["0", "1", "2"]
@@ -202,9 +201,7 @@ async def test_an_archive_that_is_down(kept: Kept) -> None:
     await kept.limit(keep_records_days=5)
     services = kept.rest.services
     async with open_client([f"http://127.0.0.1:{free_port()}"], TOKEN) as down:
-        transcripts = services.transcripts.store
-        retention = build(kept.database, down, services.accounts, transcripts, kept.clock)
-        await retention.expiry.run_once()
+        await Expiry.build(replace(services, engine=down)).run_once()
     assert await kept.stored() == ["0", "1", "2"]
     assert [await kept.has_audio(number) for number in range(3)] == [True] * 3
     await kept.expire()

@@ -163,14 +163,14 @@ async def test_a_transcript_ends_with_its_recording(transcript_scene: Transcript
     )
     await transcript_scene.work()
     assert await transcript_scene.delete(PATH) == 204
-    retention = transcript_scene.rest.services.retention
-    await retention.erasure.erase("acme", "+4790000007")
+    services = transcript_scene.rest.services
+    await services.erasure.erase("acme", "+4790000007")
     found = [(await transcript_scene.state(number))[0] for number in range(1, 5)]
     assert found == ["not_transcribed", "done", "not_transcribed", "done"]
     await transcript_scene.limit(
         keep_recordings_days=(transcript_scene.clock.now - NOON_MS) // DAY_MS + 10
     )
-    await retention.expiry.run_once()
+    await services.expiry.run_once()
     assert [(await transcript_scene.state(number))[0] for number in (2, 4)] == [
         "not_transcribed",
         "done",
