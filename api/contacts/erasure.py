@@ -11,7 +11,7 @@ from api.common.csv_injection import decode_escaped_csv
 from api.contacts.imports.file_store import delete_files
 from api.contacts.list_store import adjust_contact_count
 from api.contacts.tables import contact_tags, contacts, files, imports, list_tags, lists, rejects
-from api.contacts.tags.store import TagReplacementJob, TagStore
+from api.contacts.tags import TagReplacementJob, TagStore
 from api.db.columns import text_columns
 from api.db.database import Database
 from wire.erasure import NumberMatcher

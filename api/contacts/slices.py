@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from msgspec import Struct
 
 from api.common.account_concurrency import LimitedSlots
+from api.contacts import tags as tags_service
 from api.contacts.contacts.contact_events import ContactEvents
 from api.contacts.contacts.pages import Pages
 from api.contacts.contacts.search import ContactSearch, Crm
@@ -23,8 +24,7 @@ from api.contacts.imports.uploads import UploadService
 from api.contacts.list_store import ListStore
 from api.contacts.lists import service as lists_service
 from api.contacts.quotas import ContactQuotas
-from api.contacts.tags import service as tags_service
-from api.contacts.tags.store import TagStore
+from api.contacts.tags import TagStore
 from api.http.services import CommonServices
 from api.jobs.artifacts import ArtifactStore, ArtifactWriter
 from api.jobs.worker import Handler

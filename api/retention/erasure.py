@@ -18,7 +18,7 @@ from api.contacts.erasure import ContactErasure
 from api.contacts.exports.job import KIND as CONTACTS
 from api.contacts.exports.store import delete_jobs
 from api.contacts.quotas import ContactQuotas
-from api.contacts.tags.store import TagStore
+from api.contacts.tags import TagStore
 from api.db.database import Database
 from api.dnc.store import entries as dnc_entries
 from api.engine_client import EngineClient

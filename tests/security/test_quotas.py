@@ -17,10 +17,8 @@ from api.common.token_buckets import Rate, TokenBuckets
 from api.contacts.contacts.schemas import ContactRequest
 from api.contacts.quotas import ContactLimits, ContactQuotas
 from api.contacts.tables import contact_tags, contacts, files, lists, rejects
-from api.contacts.tags.schemas import ManageTagsRequest
-from api.contacts.tags.service import KIND as TAGS
-from api.contacts.tags.service import MAX_SYNCHRONOUS, TagService
-from api.contacts.tags.store import TagStore
+from api.contacts.tags import KIND as TAGS
+from api.contacts.tags import MAX_SYNCHRONOUS, ManageTagsRequest, TagService, TagStore
 from api.jobs.artifacts import job_parts
 from api.jobs.store import jobs
 from api.jobs.worker import Worker

@@ -18,11 +18,11 @@ EQUIVALENTS: Mapping[tuple[str, str, str], str] = {
     ("api/cdrs/query/access_paths.py", "sa.case(…, else_=0)", ""): (
         "an entry that does not match is not counted, with 0 or with NULL"
     ),
-    ("api/contacts/contacts/access_paths.py", "sa.case(…, else_=0)", ""): (
+    ("api/contacts/contacts/filters.py", "sa.case(…, else_=0)", ""): (
         "an entry that does not match is not counted, with 0 or with NULL"
     ),
     ("api/auth/key_cache.py", "0", "-1"): "any time before now says that a key is not known",
-    ("api/contacts/tags/store.py", "ids and job.insert", "job.insert"): (
+    ("api/contacts/tags.py", "ids and job.insert", "job.insert"): (
         "for no contact, nothing is inserted"
     ),
     ("api/contacts/imports/reader/sheets.py", "0", "-1"): (

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
 from api.common.timestamps import format_ms
-from api.contacts.contacts.contact import Contact
+from api.contacts.contacts.store import Contact
 from api.contacts.tables import contacts, lists
 from api.db.columns import Key, Millis, Text
 from api.db.database import Store, metadata

@@ -8,9 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.contacts.contacts.access_paths import index_scans, unfiltered_scans
-from api.contacts.contacts.contact import COLUMNS, Contact, shown_size, with_tags
-from api.contacts.contacts.filters import Filters
+from api.contacts.contacts.filters import Filters, index_scans, unfiltered_scans
+from api.contacts.contacts.store import COLUMNS, Contact, shown_size, with_tags
 from api.contacts.list_store import visible_lists
 from api.contacts.tables import contacts, lists
 from api.db.database import Database

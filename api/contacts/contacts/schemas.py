@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from api.contacts.tags.schemas import Tags
+from api.contacts.tags import Tags
 from wire.base import Email
 from wire.decoding import patterns
 from wire.phone_numbers.written_number import MAX_CHARS

@@ -34,7 +34,7 @@ from api.contacts.contacts.views import (
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
-from api.contacts.tags.schemas import split_tags
+from api.contacts.tags import split_tags
 from api.db.database import Database
 from api.http.paging import in_pieces
 from wire.decoding.errors import BadInput

@@ -11,10 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.cache import AccountCache
 from api.common.errors import NotFound
-from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.contact_events import ContactEvents, Kind
 from api.contacts.contacts.schemas import CallStatusRequest, ContactRequest
-from api.contacts.contacts.store import ContactStore
+from api.contacts.contacts.store import Contact, ContactStore
 from api.contacts.contacts.views import ContactView, contact_view
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ContactList, ListStore, adjust_contact_count

@@ -7,8 +7,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from api.cdrs.views import AgentName
 from api.common.projection import project
 from api.common.timestamps import format_ms
-from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.schemas import MAX_OFFSET
+from api.contacts.contacts.store import Contact
 
 
 class LastCall(Struct, frozen=True, rename="camel"):

@@ -16,8 +16,7 @@ from msgspec import Struct
 
 from api.common.csv_injection import encode_escaped_csv
 from api.common.errors import NotFound
-from api.contacts.contacts.contact import Contact
-from api.contacts.contacts.store import ContactStore
+from api.contacts.contacts.store import Contact, ContactStore
 from api.contacts.exports.email import ExportMailer
 from api.contacts.exports.writers import Workbook, contact_rows, header_row
 from api.contacts.list_store import ContactList, ListStore

@@ -7,7 +7,7 @@ import msgspec
 import xlsxwriter
 
 from api.common.timestamps import format_ms
-from api.contacts.contacts.contact import Contact
+from api.contacts.contacts.store import Contact
 
 COLUMNS = (
     "contactId", "phoneNumber", "fName", "lName", "email", "callStatus", "tags", "createdTime",

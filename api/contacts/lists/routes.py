@@ -24,8 +24,13 @@ from api.contacts.lists.views import (
     FilePreview,
     ListDeletionResult,
 )
-from api.contacts.tags.schemas import ListTagsRequest, ManageTagsRequest
-from api.contacts.tags.service import ListTags, TagReplacement, TagService
+from api.contacts.tags import (
+    ListTags,
+    ListTagsRequest,
+    ManageTagsRequest,
+    TagReplacement,
+    TagService,
+)
 from api.http.multipart import MultipartForm, form_schema
 from api.http.routes import Body, Routes
 from api.http.services import service

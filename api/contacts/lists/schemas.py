@@ -9,7 +9,7 @@ from api.contacts.contacts.schemas import LINES, PageQuery
 from api.contacts.exports.writers import COLUMNS
 from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
 from api.contacts.imports.uploads import FileOptions
-from api.contacts.tags.schemas import Tags
+from api.contacts.tags import Tags
 from wire.decoding import patterns
 from wire.decoding.errors import BadInput
 

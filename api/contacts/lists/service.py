@@ -34,7 +34,7 @@ from api.contacts.lists.views import (
 )
 from api.contacts.quotas import ContactQuotas
 from api.contacts.tables import contact_tags, contacts, lists
-from api.contacts.tags.schemas import split_tags
+from api.contacts.tags import split_tags
 from api.db.batch_size import BatchSize
 from api.db.database import Database, Store
 from api.jobs.store import Job, JobStore, jobs

@@ -14,7 +14,7 @@ from api.common.errors import Conflict
 from api.contacts.contacts.contact_events import events
 from api.contacts.exports.store import JOB_KEPT_MS
 from api.contacts.tables import contact_tags
-from api.contacts.tags.store import MAX_TAGS_OF_CONTACT
+from api.contacts.tags import MAX_TAGS_OF_CONTACT
 from api.db.database import metadata
 from api.db.row_quota import COUNT_INTERVAL_MS
 from api.dnc.tokens import DncTokenStore

@@ -7,8 +7,7 @@ import sqlalchemy as sa
 
 import api.app  # noqa: F401 - with all tables
 from api.backup.sealing import read_header, read_records
-from api.backup.service import BackupSource, Contents, restore_backup, write_backup
-from api.backup.table_rows import kind_of
+from api.backup.service import BackupSource, Contents, kind_of, restore_backup, write_backup
 from api.db.database import Database, metadata
 
 PASSPHRASE = "correct horse battery"  # noqa: S105 - of tests

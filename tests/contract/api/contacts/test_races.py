@@ -20,7 +20,7 @@ from api.contacts.imports.reader.messages import FileFormat, FileSummary
 from api.contacts.imports.uploads import FileOptions, UploadService
 from api.contacts.lists.schemas import ChangeData, ListQuery
 from api.contacts.tables import contact_tags, imports
-from api.contacts.tags.store import TagReplacementJob
+from api.contacts.tags import TagReplacementJob
 from api.jobs.store import MAX_ATTEMPTS, LeaseLost, jobs
 from api.jobs.worker import PermanentFailure, Worker
 from api.services import Services

@@ -8,10 +8,10 @@ import pytest
 import sqlalchemy as sa
 
 from api.accounts.store import Account
-from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
+from api.contacts.imports.job import UpsertTarget, upsert_batch
 from api.contacts.imports.reader.messages import Batch
 from api.contacts.tables import contacts, lists
-from api.contacts.tags.store import TagReplacementJob
+from api.contacts.tags import TagReplacementJob
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.contacts.lists import BASE, NAMES, a_list, contacts_in, some
 from tests.harness.api.rest import Rest

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.contacts.tags.service import MAX_SYNCHRONOUS
-from api.contacts.tags.store import TagReplacementJob
+from api.contacts.tags import MAX_SYNCHRONOUS, TagReplacementJob
 from api.jobs.worker import Worker
 from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.harness.api.rest import Rest

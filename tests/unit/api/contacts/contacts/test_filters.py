@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy.dialects import sqlite
 
-from api.contacts.contacts.access_paths import IndexScan, index_scans, unfiltered_scans
-from api.contacts.contacts.filters import Filters
+from api.contacts.contacts.filters import Filters, IndexScan, index_scans, unfiltered_scans
 from api.contacts.contacts.pages import count_matches
 
 NAMES = {"f_name": "ann", "l_name": "be"}
@@ -54,6 +53,8 @@ def read(scan: IndexScan) -> tuple[str, str]:
 
 
 OWN, TIES = "account_id = 'acme'", "list_id, id"
+
+
 PREFIX = re.compile(r"(\S+) >= '(\S+)' AND \1 < '\2\U0010ffff'")
 
 

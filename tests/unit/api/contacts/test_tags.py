@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from api.contacts.tags.schemas import TAG, split_tags
+from api.contacts.tags import TAG, split_tags
 
 
 @pytest.mark.parametrize("tag", ["\u2028", "\u00a0vip", "vip\u3000", "\x85", "a b"])

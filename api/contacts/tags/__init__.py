@@ -1,1 +1,0 @@
-"""Tags of lists and of contacts: ids whose meaning the account defines."""
