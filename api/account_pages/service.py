@@ -9,18 +9,7 @@ import msgspec
 import phonenumbers
 from msgspec import Struct
 
-from api.account_pages.schemas import (
-    EPOCH,
-    AccountChange,
-    AccountView,
-    JobPage,
-    JobView,
-    UsagePage,
-    UsageQuery,
-    account_view,
-    job_view,
-    usage_page,
-)
+from api.account_pages import schemas
 from api.accounts.store import Account, AccountStore
 from api.accounts.usage import UsageStore
 from api.auth.principal import Principal
@@ -66,14 +55,14 @@ class AccountPages(Struct, frozen=True):
             has_recognizers=bool(settings.transcript_recognizers),
         )
 
-    async def get(self, user: Principal) -> tuple[AccountView, int]:
+    async def get(self, user: Principal) -> tuple[schemas.AccountView, int]:
         """Return the account and its version."""
         account = await self.accounts.get(user.account_id)
-        return account_view(account, self.quotas), version_of(account)
+        return schemas.account_view(account, self.quotas), version_of(account)
 
     async def change(
-        self, user: Principal, body: AccountChange, expected: Precondition
-    ) -> tuple[AccountView, int]:
+        self, user: Principal, body: schemas.AccountChange, expected: Precondition
+    ) -> tuple[schemas.AccountView, int]:
         """Change the account; raises BadInput, Conflict, or PreconditionFailed."""
         _check_no_agent(user)
         values = {
@@ -94,31 +83,31 @@ class AccountPages(Struct, frozen=True):
             return changed
 
         account = await self.accounts.update(user.account_id, changed)
-        return account_view(account, self.quotas), version_of(account)
+        return schemas.account_view(account, self.quotas), version_of(account)
 
-    async def usage(self, user: Principal, query: UsageQuery) -> UsagePage:
+    async def usage(self, user: Principal, query: schemas.UsageQuery) -> schemas.UsagePage:
         """Return what was used on each day; raises BadInput for more than a year."""
         _check_no_agent(user)
         last = self.usage_store.today() if query.end_date is None else _day(query.end_date)
         first = last - USUAL_DAYS + 1 if query.start_date is None else _day(query.start_date)
         if not 0 <= last - first <= MAX_USAGE_DAYS:
             raise BadInput("endDate", f"expected 0 to {MAX_USAGE_DAYS} days after startDate")
-        return usage_page(await self.usage_store.days(user.account_id, first, last))
+        return schemas.usage_page(await self.usage_store.days(user.account_id, first, last))
 
-    async def list_jobs(self, user: Principal, page: Page) -> JobPage:
+    async def list_jobs(self, user: Principal, page: Page) -> schemas.JobPage:
         _check_no_agent(user)
         found, total = await self.jobs.page_of_all(user.account_id, page.limit, page.offset)
-        return JobPage(tuple(map(job_view, found)), total, page.limit, page.offset)
+        return schemas.JobPage(tuple(map(schemas.job_view, found)), total, page.limit, page.offset)
 
-    async def job(self, user: Principal, job_id: str) -> JobView:
+    async def job(self, user: Principal, job_id: str) -> schemas.JobView:
         """Return a job; raises NotFound."""
         _check_no_agent(user)
         found = await self.jobs.find(user.account_id, job_id)
         if found is None:
             raise NotFound("no job of this id")
-        return job_view(found)
+        return schemas.job_view(found)
 
-    async def cancel(self, user: Principal, job_id: str) -> JobView:
+    async def cancel(self, user: Principal, job_id: str) -> schemas.JobView:
         """Cancel a job that waits or runs; raises NotFound, and Conflict if it cannot be."""
         found = await self.job(user, job_id)
         if found.kind not in self.cancellable:
@@ -135,7 +124,7 @@ def version_of(account: Account) -> int:
 
 
 def _day(day: date) -> int:
-    return (day - EPOCH).days
+    return (day - schemas.EPOCH).days
 
 
 def _check_no_agent(user: Principal) -> None:

@@ -4,23 +4,8 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
+import sqlalchemy as sa
 from msgspec import Meta, Struct
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    String,
-    Table,
-    delete,
-    insert,
-    select,
-    update,
-)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -35,48 +20,48 @@ from wire.streams.recognizer import BUILT_IN, MAX_HINT_LENGTH, RecognizerName, e
 
 MAX_TRANSCRIPT_HINTS = 100  # an account is read with each call that it makes
 _Hint = Annotated[str, Meta(min_length=1, max_length=MAX_HINT_LENGTH)]
-accounts = Table(
+accounts = sa.Table(
     "accounts",
     metadata,
-    Column("id", String(64), primary_key=True),
-    Column("name", String(128), nullable=False),
-    Column("is_active", Boolean, nullable=False),
-    Column("max_calls", Integer),
-    Column("max_calls_per_s", Float),
-    Column("destinations", JSON),
-    Column("region", String(2)),
-    Column("email", String(254)),
-    Column("created_ms", BigInteger, nullable=False),
-    Column("denied", JSON, nullable=False),
-    Column("number_types", JSON, nullable=False),
-    Column("max_live_legs", Integer),
-    Column("max_legs_per_s", Float),
-    Column("max_minutes_per_day", Integer),
-    Column("max_legs_per_call", Integer),
-    Column("keep_records_days", Integer),
-    Column("keep_digits_days", Integer),
-    Column("keep_recordings_days", Integer),
-    Column("trunks", JSON, nullable=False),
-    Column("transcripts", JSON(none_as_null=True)),
-    Column("recognizers", JSON(none_as_null=True)),
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("name", sa.String(128), nullable=False),
+    sa.Column("is_active", sa.Boolean, nullable=False),
+    sa.Column("max_calls", sa.Integer),
+    sa.Column("max_calls_per_s", sa.Float),
+    sa.Column("destinations", sa.JSON),
+    sa.Column("region", sa.String(2)),
+    sa.Column("email", sa.String(254)),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("denied", sa.JSON, nullable=False),
+    sa.Column("number_types", sa.JSON, nullable=False),
+    sa.Column("max_live_legs", sa.Integer),
+    sa.Column("max_legs_per_s", sa.Float),
+    sa.Column("max_minutes_per_day", sa.Integer),
+    sa.Column("max_legs_per_call", sa.Integer),
+    sa.Column("keep_records_days", sa.Integer),
+    sa.Column("keep_digits_days", sa.Integer),
+    sa.Column("keep_recordings_days", sa.Integer),
+    sa.Column("trunks", sa.JSON, nullable=False),
+    sa.Column("transcripts", sa.JSON(none_as_null=True)),
+    sa.Column("recognizers", sa.JSON(none_as_null=True)),
 )
 MAX_KEPT_DAYS = 36_500
-numbers = Table(
+numbers = sa.Table(
     "numbers",
     metadata,
-    Column("number", String(32), primary_key=True),
-    Column("account_id", ForeignKey("accounts.id"), nullable=False),
-    Column("created_ms", BigInteger, nullable=False),
-    Index("numbers_by_account", "account_id", "number"),
+    sa.Column("number", sa.String(32), primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Index("numbers_by_account", "account_id", "number"),
 )
 _OLDEST_FIRST = (numbers.c.created_ms, numbers.c.number)
-endpoints = Table(
+endpoints = sa.Table(
     "endpoints",
     metadata,
-    Column("endpoint", String(80), primary_key=True),
-    Column("account_id", ForeignKey("accounts.id"), nullable=False),
-    Column("created_ms", BigInteger, nullable=False),
-    Index("endpoints_by_account", "account_id", "endpoint"),
+    sa.Column("endpoint", sa.String(80), primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Index("endpoints_by_account", "account_id", "endpoint"),
 )
 
 
@@ -145,7 +130,7 @@ class AccountStore(Store):
         state = {"is_active": account.is_active, "created_ms": self._now_ms()}
         row = {**_row(account), "id": account.id, **state}
         try:
-            await self._database.execute(insert(accounts).values(row))
+            await self._database.execute(sa.insert(accounts).values(row))
         except IntegrityError:
             raise Conflict(f"there is an account {account.id} already") from None
 
@@ -169,12 +154,12 @@ class AccountStore(Store):
         """
         own = accounts.c.id == account_id
         async with self._database.writing() as connection:
-            query = select(accounts).where(own).with_for_update()
+            query = sa.select(accounts).where(own).with_for_update()
             row = (await connection.execute(query)).mappings().first()
             if row is None:
                 raise NotFound(f"no account {account_id}")
             changed = change(_account(dict(row)))
-            await connection.execute(update(accounts).where(own).values(_row(changed)))
+            await connection.execute(sa.update(accounts).where(own).values(_row(changed)))
         return changed
 
     async def set_active(self, account_id: str, is_active: bool) -> None:
@@ -182,25 +167,25 @@ class AccountStore(Store):
         await self._update(account_id, {"is_active": is_active})
 
     async def _update(self, account_id: str, values: dict[str, Any]) -> None:
-        change = update(accounts).where(accounts.c.id == account_id).values(values)
+        change = sa.update(accounts).where(accounts.c.id == account_id).values(values)
         if not await self._database.execute(change):
             raise NotFound(f"no account {account_id}")
 
     async def get(self, account_id: str) -> Account:
         """Return an account; raises NotFound."""
-        rows = await self._database.mappings(select(accounts).where(accounts.c.id == account_id))
+        rows = await self._database.mappings(sa.select(accounts).where(accounts.c.id == account_id))
         if not rows:
             raise NotFound(f"no account {account_id}")
         return _account(dict(rows[0]))
 
     async def all(self) -> list[Account]:
-        rows = await self._database.mappings(select(accounts).order_by(accounts.c.id))
+        rows = await self._database.mappings(sa.select(accounts).order_by(accounts.c.id))
         return [_account(dict(row)) for row in rows]
 
     async def numbers(self, account_id: str) -> tuple[str, ...]:
         """Return an account's numbers, oldest first."""
         query = (
-            select(numbers.c.number)
+            sa.select(numbers.c.number)
             .where(numbers.c.account_id == account_id)
             .order_by(*_OLDEST_FIRST)
         )
@@ -214,7 +199,7 @@ class AccountStore(Store):
     async def page_numbers(self, account_id: str, limit: int, offset: int) -> tuple[list[str], int]:
         """Return some of an account's numbers, in ascending order, and how many it has."""
         query = (
-            select(numbers.c.number)
+            sa.select(numbers.c.number)
             .where(numbers.c.account_id == account_id)
             .order_by(numbers.c.number)
         )
@@ -222,14 +207,14 @@ class AccountStore(Store):
         return [row["number"] for row in rows], total
 
     async def has_number(self, account_id: str, number: str) -> bool:
-        query = select(numbers.c.number).where(
+        query = sa.select(numbers.c.number).where(
             numbers.c.account_id == account_id, numbers.c.number == number
         )
         return await self._database.scalar(query) is not None
 
     async def hold_number(self, connection: AsyncConnection, account_id: str, number: str) -> None:
         """Keep a number with its account until the transaction ends; raises NotFound."""
-        query = select(numbers.c.number).where(
+        query = sa.select(numbers.c.number).where(
             numbers.c.account_id == account_id, numbers.c.number == number
         )
         if (await connection.execute(query.with_for_update(read=True))).first() is None:
@@ -237,7 +222,7 @@ class AccountStore(Store):
 
     async def all_numbers(self) -> dict[str, list[str]]:
         """Return the numbers of each account, oldest first."""
-        query = select(numbers.c.account_id, numbers.c.number).order_by(*_OLDEST_FIRST)
+        query = sa.select(numbers.c.account_id, numbers.c.number).order_by(*_OLDEST_FIRST)
         found: dict[str, list[str]] = {}
         for account_id, number in await self._database.rows(query):
             found.setdefault(account_id, []).append(number)
@@ -251,14 +236,14 @@ class AccountStore(Store):
             raise Conflict(f"{account_id} has {MAX_CALLER_IDS:,} numbers, which engines accept")
         row = {"number": number, "account_id": account_id, "created_ms": self._now_ms()}
         try:
-            await self._database.execute(insert(numbers).values(row))
+            await self._database.execute(sa.insert(numbers).values(row))
         except IntegrityError:
             if number not in await self.numbers(account_id):
                 raise Conflict(f"{number} belongs to another account") from None
 
     async def remove_number(self, account_id: str, number: str) -> None:
         """Remove a number from an account; raises NotFound."""
-        removal = delete(numbers).where(
+        removal = sa.delete(numbers).where(
             numbers.c.number == number, numbers.c.account_id == account_id
         )
         if not await self._database.execute(removal):
@@ -312,7 +297,7 @@ class EndpointStore(Store):
         """Grant an endpoint; raises Conflict if another account has it."""
         row = {"endpoint": endpoint, "account_id": account_id, "created_ms": self._now_ms()}
         try:
-            await self._database.execute(insert(endpoints).values(row))
+            await self._database.execute(sa.insert(endpoints).values(row))
         except IntegrityError:
             if await self.account_of(endpoint) != account_id:
                 raise Conflict(f"{endpoint} is granted to another account") from None
@@ -320,19 +305,19 @@ class EndpointStore(Store):
     async def revoke(self, account_id: str, endpoint: str) -> None:
         """Revoke a grant; raises NotFound."""
         grant = (endpoints.c.endpoint == endpoint, endpoints.c.account_id == account_id)
-        if not await self._database.execute(delete(endpoints).where(*grant)):
+        if not await self._database.execute(sa.delete(endpoints).where(*grant)):
             raise NotFound(f"{endpoint} is not granted to {account_id}")
 
     async def account_of(self, endpoint: str) -> str | None:
         """Return the account that an endpoint is granted to; None: to none."""
-        query = select(endpoints.c.account_id).where(endpoints.c.endpoint == endpoint)
+        query = sa.select(endpoints.c.account_id).where(endpoints.c.endpoint == endpoint)
         rows = await self._database.rows(query)
         return next((account for (account,) in rows), None)
 
     async def of_account(self, account_id: str) -> tuple[str, ...]:
         """Return the endpoints that are granted to an account, in ascending order."""
         query = (
-            select(endpoints.c.endpoint)
+            sa.select(endpoints.c.endpoint)
             .where(endpoints.c.account_id == account_id)
             .order_by(endpoints.c.endpoint)
         )

@@ -9,17 +9,9 @@ from ipaddress import ip_network
 
 from msgspec import Struct
 
+from api.auth import schemas
 from api.auth.key_store import ApiKey, KeyStore, KeyTerms, generate_credentials
 from api.auth.principal import BUNDLES, OPERATIONS, SCOPES, Principal, resolve, unknown_scopes
-from api.auth.schemas import (
-    CreatedKey,
-    KeyPage,
-    KeyView,
-    NewKey,
-    RotateKey,
-    created_key,
-    key_view,
-)
 from api.common.clock import Clock
 from api.common.errors import Forbidden, NotFound
 from api.common.timestamps import format_ms
@@ -33,7 +25,7 @@ class KeyService(Struct, frozen=True):
     now_ms: Clock
     max_keys: int  # of an account, that have not expired
 
-    async def create(self, user: Principal, body: NewKey) -> CreatedKey:
+    async def create(self, user: Principal, body: schemas.NewKey) -> schemas.CreatedKey:
         """Create a key; raises Forbidden for what the caller's own key lacks."""
         _check_no_agent(user)
         collector = ErrorCollector()
@@ -48,15 +40,19 @@ class KeyService(Struct, frozen=True):
         await self._check_terms(user, terms)
         credentials = generate_credentials()
         key_id = await self.keys.add(user.account_id, credentials, terms, self.max_keys)
-        return created_key(key_id, credentials)
+        return schemas.created_key(key_id, credentials)
 
-    async def list(self, user: Principal) -> KeyPage:
+    async def list(self, user: Principal) -> schemas.KeyPage:
         _check_no_agent(user)
         now_ms = self.now_ms()
-        found = tuple(key_view(each, now_ms) for each in await self.keys.all(user.account_id))
-        return KeyPage(found, len(found))
+        found = tuple(
+            schemas.key_view(each, now_ms) for each in await self.keys.all(user.account_id)
+        )
+        return schemas.KeyPage(found, len(found))
 
-    async def rotate(self, user: Principal, key_id: str, body: RotateKey) -> CreatedKey:
+    async def rotate(
+        self, user: Principal, key_id: str, body: schemas.RotateKey
+    ) -> schemas.CreatedKey:
         """Create a replacement with the key's rights; raises NotFound, Forbidden and Conflict."""
         _check_no_agent(user)
         replaced = await self._get(user, key_id)
@@ -69,14 +65,14 @@ class KeyService(Struct, frozen=True):
         new = await self.keys.rotate(
             user.account_id, key_id, credentials, overlap_ms, expires_ms, self.max_keys
         )
-        return created_key(new, credentials)
+        return schemas.created_key(new, credentials)
 
-    async def revoke(self, user: Principal, key_id: str) -> KeyView:
+    async def revoke(self, user: Principal, key_id: str) -> schemas.KeyView:
         """Revoke a key and its tokens; raises NotFound."""
         _check_no_agent(user)
         await self._get(user, key_id)
         await self.keys.expire(user.account_id, key_id, self.now_ms())
-        return key_view(await self._get(user, key_id), self.now_ms())
+        return schemas.key_view(await self._get(user, key_id), self.now_ms())
 
     async def _check_terms(self, user: Principal, terms: KeyTerms) -> None:
         """Raise Forbidden if a key of these terms could do what the caller's own cannot."""

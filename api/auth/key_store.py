@@ -7,21 +7,8 @@ import secrets
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Column,
-    ForeignKey,
-    String,
-    Table,
-    case,
-    delete,
-    func,
-    insert,
-    select,
-    update,
-)
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -33,19 +20,19 @@ from api.common.errors import Conflict, NotFound
 from api.db.database import Database, metadata
 from base.limit import Limit
 
-keys = Table(
+keys = sa.Table(
     "api_keys",
     metadata,
-    Column("id", String(32), primary_key=True),
-    Column("account_id", ForeignKey("accounts.id"), nullable=False, index=True),
-    Column("agent_id", String(64)),
-    Column("key_hash", String(256), nullable=False),
-    Column("secret_hash", String(256), nullable=False),
-    Column("created_ms", BigInteger, nullable=False),
-    Column("expires_ms", BigInteger),
-    Column("scopes", JSON, nullable=False),  # and bundles
-    Column("networks", JSON, nullable=False),  # that may use it; empty: any
-    Column("last_used_ms", BigInteger),
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id"), nullable=False, index=True),
+    sa.Column("agent_id", sa.String(64)),
+    sa.Column("key_hash", sa.String(256), nullable=False),
+    sa.Column("secret_hash", sa.String(256), nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("expires_ms", sa.BigInteger),
+    sa.Column("scopes", sa.JSON, nullable=False),  # and bundles
+    sa.Column("networks", sa.JSON, nullable=False),  # that may use it; empty: any
+    sa.Column("last_used_ms", sa.BigInteger),
 )
 USE_INTERVAL_MS = 60_000  # between two updates of the last use
 _KEY = re.compile(r"swk_(?P<id>[0-9a-f]{12})_[A-Za-z0-9_\-]{32,64}")
@@ -156,7 +143,7 @@ class KeyStore:
             async with self._database.writing() as connection:
                 if max_keys is not None:
                     await self._check_count(connection, account_id, max_keys)
-                await connection.execute(insert(keys).values(row))
+                await connection.execute(sa.insert(keys).values(row))
         except IntegrityError:
             raise Conflict(f"no account {account_id}, or key {key_id} is there already") from None
         return key_id
@@ -168,13 +155,13 @@ class KeyStore:
 
         Those that ended long ago are deleted.
         """
-        own = select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
+        own = sa.select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
         await connection.execute(own)
         now_ms, its = self._now_ms(), keys.c.account_id == account_id
         is_old = keys.c.expires_ms < now_ms - ENDED_KEPT_MS
-        await connection.execute(delete(keys).where(its, is_old))
+        await connection.execute(sa.delete(keys).where(its, is_old))
         is_live = keys.c.expires_ms.is_(None) | (keys.c.expires_ms > now_ms)
-        query = select(func.count(case((is_live, 1))), func.count()).where(its)
+        query = sa.select(sa.func.count(sa.case((is_live, 1))), sa.func.count()).where(its)
         live, total = (await connection.execute(query)).one()
         setting = "(SWITCHROOM_MAX_KEYS)"
         if live >= max_keys:
@@ -198,7 +185,7 @@ class KeyStore:
         columns, now_ms = keys.c, self._now_ms()
         is_expired = columns.expires_ms.between(since_ms, now_ms)
         query = (
-            select(columns.account_id, columns.id)
+            sa.select(columns.account_id, columns.id)
             .join(accounts)
             .where(is_expired | ~accounts.c.is_active)
         )
@@ -208,7 +195,7 @@ class KeyStore:
         """Store that a key is used now."""
         now_ms = self._now_ms()
         await self._database.execute(
-            update(keys).where(keys.c.id == key_id).values(last_used_ms=now_ms)
+            sa.update(keys).where(keys.c.id == key_id).values(last_used_ms=now_ms)
         )
 
     async def rotate(  # noqa: PLR0913, PLR0917 - what a replacement may differ in
@@ -238,8 +225,8 @@ class KeyStore:
     async def expire(self, account_id: str, key_id: str, at_ms: int) -> None:
         """Let a key and its tokens expire at a time, or earlier if it does; raises NotFound."""
         is_later = keys.c.expires_ms.is_(None) | (keys.c.expires_ms > at_ms)
-        change = update(keys).where(keys.c.id == key_id, keys.c.account_id == account_id)
-        sooner = case((is_later, at_ms), else_=keys.c.expires_ms)
+        change = sa.update(keys).where(keys.c.id == key_id, keys.c.account_id == account_id)
+        sooner = sa.case((is_later, at_ms), else_=keys.c.expires_ms)
         if not await self._database.execute(change.values(expires_ms=sooner)):
             raise NotFound(f"no key {key_id} of {account_id}")
 
@@ -250,7 +237,7 @@ def _to_key(row: RowMapping) -> ApiKey:
 
 
 def _query() -> Any:
-    return select(keys, accounts.c.is_active.label("is_account_active")).join(accounts)
+    return sa.select(keys, accounts.c.is_active.label("is_account_active")).join(accounts)
 
 
 def hash_secret(secret: str) -> str:

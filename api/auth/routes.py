@@ -4,19 +4,10 @@ from typing import Annotated
 
 from fastapi import Path, Request
 
+from api.auth import schemas
 from api.auth.dependencies import AuthenticatedUser, client_address, count_request
 from api.auth.key_service import KeyService
 from api.auth.key_store import parse_key_id
-from api.auth.schemas import (
-    Caller,
-    CreatedKey,
-    KeyPage,
-    KeyView,
-    NewKey,
-    RotateKey,
-    TokenRequest,
-    TokenResponse,
-)
 from api.auth.service import Authenticator
 from api.http.openapi_operation import ANY_SCOPE
 from api.http.routes import Body, Routes
@@ -38,9 +29,9 @@ KeyId = Annotated[str, Path(alias="id", max_length=64)]
 async def get_access_token(
     account_id: Annotated[str, Path(alias="accountId")],
     request: Request,
-    body: Body[TokenRequest],
+    body: Body[schemas.TokenRequest],
     authenticator: Annotated[Authenticator, service("authenticator")],
-) -> TokenResponse:
+) -> schemas.TokenResponse:
     """Get an access token."""
     token, expires_in = await authenticator.issue_token(
         account_id, body.api_key, body.api_secret, body.agent_id, client_address(request)
@@ -49,13 +40,13 @@ async def get_access_token(
     state = request.state  # for logs and audit
     state.account_id, state.key_id = account_id, parse_key_id(body.api_key)
     state.agent_id = body.agent_id
-    return TokenResponse(token, expires_in)
+    return schemas.TokenResponse(token, expires_in)
 
 
 @routes.get("/auth/me", id="caller.get", scope=ANY_SCOPE)
-async def get_caller(user: AuthenticatedUser) -> Caller:
+async def get_caller(user: AuthenticatedUser) -> schemas.Caller:
     """Show whose key or token this is, and its scopes; no scope is needed."""
-    return Caller(user.account_id, user.key_id, user.agent_id, tuple(sorted(user.scopes)))
+    return schemas.Caller(user.account_id, user.key_id, user.agent_id, tuple(sorted(user.scopes)))
 
 
 @key_routes.post(
@@ -68,7 +59,9 @@ async def get_caller(user: AuthenticatedUser) -> Caller:
     idempotent=True,
     has_secret=True,
 )
-async def create_key(user: AuthenticatedUser, keys: Keys, body: Body[NewKey]) -> CreatedKey:
+async def create_key(
+    user: AuthenticatedUser, keys: Keys, body: Body[schemas.NewKey]
+) -> schemas.CreatedKey:
     """Create a key; its secret is shown only in this response.
 
     With an `Idempotency-Key` the key of the caller gets the same response again.
@@ -80,7 +73,7 @@ async def create_key(user: AuthenticatedUser, keys: Keys, body: Body[NewKey]) ->
 
 
 @key_routes.get(BASE, id="keys.list", scope="keys")
-async def list_keys(user: AuthenticatedUser, keys: Keys) -> KeyPage:
+async def list_keys(user: AuthenticatedUser, keys: Keys) -> schemas.KeyPage:
     """List the keys, oldest first, also those that have expired or were revoked."""
     return await keys.list(user)
 
@@ -96,13 +89,13 @@ async def list_keys(user: AuthenticatedUser, keys: Keys) -> KeyPage:
     has_secret=True,
 )
 async def rotate_key(
-    key_id: KeyId, user: AuthenticatedUser, keys: Keys, body: Body[RotateKey]
-) -> CreatedKey:
+    key_id: KeyId, user: AuthenticatedUser, keys: Keys, body: Body[schemas.RotateKey]
+) -> schemas.CreatedKey:
     """Create a replacement of a key, with its rights, and let the old key expire."""
     return await keys.rotate(user, key_id, body)
 
 
 @key_routes.delete(f"{BASE}/{{id}}", id="keys.revoke", scope="keys", errors=(404,))
-async def revoke_key(key_id: KeyId, user: AuthenticatedUser, keys: Keys) -> KeyView:
+async def revoke_key(key_id: KeyId, user: AuthenticatedUser, keys: Keys) -> schemas.KeyView:
     """Revoke a key, and all tokens that were issued for it, within two seconds."""
     return await keys.revoke(user, key_id)

@@ -20,14 +20,7 @@ from api.cdrs.sse_filter import LOST_FRAME, EventIdCipher, Frame, SseFilter
 from api.common.account_concurrency import AccountConcurrency
 from api.common.errors import ApiError
 from api.engine_client import EngineClient, EngineUnavailable
-from api.http.event_stream import (
-    COMMENT_FRAME,
-    HEARTBEAT_S,
-    RETRY_FRAME,
-    EventStream,
-    Reauthenticate,
-    is_authorized,
-)
+from api.http import event_stream
 
 CHECK_S = 1.0  # between two checks of a reader's key or token
 MAX_FRAMES = 1_000
@@ -48,14 +41,14 @@ class LiveEvents:
         self._shared: dict[str, SharedStream] = {}
 
     async def stream(
-        self, account_id: str, last: str | None, reauthenticate: Reauthenticate
+        self, account_id: str, last: str | None, reauthenticate: event_stream.Reauthenticate
     ) -> StreamingResponse:
         """Stream an account's events from now on, or after a Last-Event-ID.
 
         The stream ends when `reauthenticate` raises. Raises BadInput for an invalid id.
         """
         position = b"" if last is None else self._cipher.decrypt(last).encode()
-        authorized = partial(is_authorized, reauthenticate)
+        authorized = partial(event_stream.is_authorized, reauthenticate)
         async with AsyncExitStack() as stack:
             stack.enter_context(self._readers.hold(account_id))
             shared = await stack.enter_async_context(self._share(account_id))
@@ -65,7 +58,7 @@ class LiveEvents:
                 chunks = self._read(source)
             else:
                 chunks = self._follow(account_id, shared, place, position)
-            return EventStream(_checked(chunks, authorized), stack.pop_all())
+            return event_stream.EventStream(_checked(chunks, authorized), stack.pop_all())
 
     @asynccontextmanager
     async def _share(self, account_id: str) -> AsyncIterator["SharedStream"]:
@@ -142,7 +135,7 @@ async def _checked(
     chunks: AsyncIterator[bytes], authorized: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[bytes]:
     """Yield chunks while the reader is authorized; a comment per HEARTBEAT_S without any."""
-    yield RETRY_FRAME
+    yield event_stream.RETRY_FRAME
     sent_s, checked_s = time.monotonic(), 0.0
     async for chunk in chunks:
         now_s = time.monotonic()
@@ -150,9 +143,9 @@ async def _checked(
             checked_s = now_s
             if not await authorized():
                 return
-        if chunk or now_s - sent_s >= HEARTBEAT_S:
+        if chunk or now_s - sent_s >= event_stream.HEARTBEAT_S:
             sent_s = now_s
-            yield chunk or COMMENT_FRAME
+            yield chunk or event_stream.COMMENT_FRAME
 
 
 class Batch(Struct, frozen=True):

@@ -20,21 +20,8 @@ from sqlite3 import DatabaseError
 from sqlite3 import OperationalError as SqliteError
 from typing import Annotated, Any
 
+import sqlalchemy as sa
 import structlog
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Executable,
-    MetaData,
-    RowMapping,
-    Select,
-    Table,
-    delete,
-    event,
-    func,
-    select,
-    tuple_,
-)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
@@ -50,7 +37,7 @@ log = structlog.get_logger()
 # The account whose request or job a task works for. Empty: the program itself. Of a task, so that
 # not each of the statements has to name it.
 work_of: ContextVar[str] = ContextVar("work_of", default="")
-metadata = MetaData(
+metadata = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -116,9 +103,11 @@ class Database:
             url, self.is_sqlite, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True
         )
         if self._path is not None:
-            event.listen(self._engine.sync_engine, "begin", _begin)
+            sa.event.listen(self._engine.sync_engine, "begin", _begin)
             for engine in (self._engine, self._reader):
-                event.listen(engine.sync_engine, "do_connect", partial(_prepare_file, self._path))
+                sa.event.listen(
+                    engine.sync_engine, "do_connect", partial(_prepare_file, self._path)
+                )
 
     @property
     def is_new(self) -> bool:
@@ -166,43 +155,43 @@ class Database:
                 raise NoConnection("no connection was free in time") from None
             yield
 
-    async def rows(self, query: Executable) -> Sequence[Any]:
+    async def rows(self, query: sa.Executable) -> Sequence[Any]:
         """Return all rows of a query, as tuples."""
         async with self.reading() as connection:
             return (await connection.execute(query)).all()
 
-    async def mappings(self, query: Executable) -> Sequence[RowMapping]:
+    async def mappings(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
         """Return all rows of a query, by the names of their columns."""
         async with self.reading() as connection:
             return (await connection.execute(query)).mappings().all()
 
-    async def scalar(self, query: Executable) -> Any:
+    async def scalar(self, query: sa.Executable) -> Any:
         """Return the only value of a query; None if it has no row."""
         async with self.reading() as connection:
             return (await connection.execute(query)).scalar_one_or_none()
 
     async def page(
-        self, query: Select[Any], limit: int, offset: int
-    ) -> tuple[Sequence[RowMapping], int]:
+        self, query: sa.Select[Any], limit: int, offset: int
+    ) -> tuple[Sequence[sa.RowMapping], int]:
         """Return a page of a query's rows, and the number of all its rows."""
-        count = query.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
+        count = query.with_only_columns(sa.func.count(), maintain_column_froms=True).order_by(None)
         async with self.reading() as connection:
             rows = (await connection.execute(query.limit(limit).offset(offset))).mappings().all()
             return rows, int((await connection.execute(count)).scalar_one())
 
-    async def execute(self, statement: Executable) -> int:
+    async def execute(self, statement: sa.Executable) -> int:
         """Run a statement in a transaction of its own; return how many rows it changed."""
         async with self.writing() as connection:
             return (await connection.execute(statement)).rowcount
 
-    async def delete(self, table: Table, condition: ColumnElement[bool]) -> int:
+    async def delete(self, table: sa.Table, condition: sa.ColumnElement[bool]) -> int:
         """Delete rows in short transactions; return how many rows there were."""
         keys, count, batch = list(table.primary_key), 0, BatchSize()
         while True:
-            rows = select(*keys).where(condition).limit(batch.rows)
+            rows = sa.select(*keys).where(condition).limit(batch.rows)
             async with self.writing() as connection:
                 with batch.measured():
-                    statement = delete(table).where(tuple_(*keys).in_(rows))
+                    statement = sa.delete(table).where(sa.tuple_(*keys).in_(rows))
                     deleted = (await connection.execute(statement)).rowcount
             if not deleted:
                 return count
@@ -241,7 +230,7 @@ def _engine(url: str, is_sqlite: bool, **more: Any) -> AsyncEngine:
         **more,
     )
     if is_sqlite:
-        event.listen(engine.sync_engine, "connect", _set_pragmas)
+        sa.event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
 
 
@@ -307,7 +296,7 @@ def _enable_wal(cursor: Any) -> None:
             return
 
 
-def _begin(connection: Connection) -> None:
+def _begin(connection: sa.Connection) -> None:
     options = connection.get_execution_options()
     if options.get("writes"):
         connection.exec_driver_sql("BEGIN IMMEDIATE")

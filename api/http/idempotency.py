@@ -19,24 +19,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Protocol
 
 import msgspec
+import sqlalchemy as sa
 from fastapi import Header
 from msgspec import Struct
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ColumnElement,
-    Delete,
-    ForeignKey,
-    LargeBinary,
-    String,
-    Table,
-    Update,
-    and_,
-    delete,
-    or_,
-    select,
-    update,
-)
 
 from api.common.clock import Clock
 from api.common.errors import Conflict
@@ -80,14 +65,14 @@ IdempotencyKey = Annotated[
 ]
 Operation = Callable[[str], Awaitable[bytes]]
 
-responses = Table(
+responses = sa.Table(
     "idempotency",
     metadata,
-    Column("account_id", String(64), ForeignKey("accounts.id"), primary_key=True),
-    Column("key", String(128), primary_key=True),
-    Column("asked", LargeBinary(32), key="digest", nullable=False),
-    Column("answer", LargeBinary, key="response"),
-    Column("since_ms", BigInteger, nullable=False, index=True),
+    sa.Column("account_id", sa.String(64), sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("key", sa.String(128), primary_key=True),
+    sa.Column("asked", sa.LargeBinary(32), key="digest", nullable=False),
+    sa.Column("answer", sa.LargeBinary, key="response"),
+    sa.Column("since_ms", sa.BigInteger, nullable=False, index=True),
 )
 
 
@@ -221,11 +206,11 @@ class Idempotency:
             async with self._renewed(claim):
                 response = await operation(request.request_id(self._secret))
         except BaseException:
-            await self._update_claim(claim, delete(responses))
+            await self._update_claim(claim, sa.delete(responses))
             self._quota.add(request.account_id, -1)
             raise
         await self._update_claim(
-            claim, update(responses).values(response=self._kept(request, response))
+            claim, sa.update(responses).values(response=self._kept(request, response))
         )
         return response
 
@@ -253,7 +238,7 @@ class Idempotency:
             now_ms = self._now_ms()
             claim.renewed_ms.append(now_ms)
             with suppress(DatabaseUnavailable):  # it may have been written nevertheless
-                if await self._update_claim(claim, update(responses).values(since_ms=now_ms)):
+                if await self._update_claim(claim, sa.update(responses).values(since_ms=now_ms)):
                     claim.renewed_ms = [now_ms]
 
     async def _claim(self, request: IdempotentRequest, now_ms: int) -> bool:
@@ -267,13 +252,13 @@ class Idempotency:
         }
         added = self._database.insert(responses).values(row).on_conflict_do_nothing()
         is_expired = responses.c.since_ms <= now_ms - RETENTION_MS
-        is_abandoned = and_(
+        is_abandoned = sa.and_(
             responses.c.response.is_(None),
             responses.c.since_ms <= now_ms - LEASE_MS,
             responses.c.digest == request.digest,
         )
         taken_over = (
-            update(responses).where(_is(request), or_(is_expired, is_abandoned)).values(row)
+            sa.update(responses).where(_is(request), sa.or_(is_expired, is_abandoned)).values(row)
         )
         async with self._database.writing() as connection:
             if (await connection.execute(added)).rowcount:
@@ -282,7 +267,7 @@ class Idempotency:
 
     async def _stored_response(self, request: IdempotentRequest, absent: Conflict) -> bytes:
         """Return the response to an earlier request; raises `absent` if there was none."""
-        query = select(responses.c.digest, responses.c.response).where(_is(request))
+        query = sa.select(responses.c.digest, responses.c.response).where(_is(request))
         digest, response = next(iter(await self._database.rows(query)), (None, None))
         if digest is None:
             raise absent
@@ -311,8 +296,8 @@ class Idempotency:
         encrypted = b64decode(msgspec.json.decode(stored, type=str))
         return self._cipher.decrypt(request.place, encrypted)
 
-    async def _update_claim(self, claim: Claim, change: Update | Delete) -> bool:
-        ours = and_(_is(claim.request), responses.c.since_ms.in_(claim.renewed_ms))
+    async def _update_claim(self, claim: Claim, change: sa.Update | sa.Delete) -> bool:
+        ours = sa.and_(_is(claim.request), responses.c.since_ms.in_(claim.renewed_ms))
         return bool(await self._database.execute(change.where(ours)))
 
 
@@ -320,8 +305,8 @@ def _in_flight() -> Conflict:
     return Conflict("the same request is being worked on", "in_flight", retry_after_s=1)
 
 
-def _is(request: IdempotentRequest) -> ColumnElement[bool]:
-    return and_(
+def _is(request: IdempotentRequest) -> sa.ColumnElement[bool]:
+    return sa.and_(
         responses.c.account_id == request.account_id,
         responses.c.key == request.stored_key,
     )

@@ -10,15 +10,7 @@ from api.db.row_quota import RowQuota
 from api.engine_client import EngineClient, id_in_path
 from api.http.paging import Page
 from api.http.services import CommonServices
-from api.numbers.schemas import (
-    DeletionResult,
-    MessagingNumber,
-    MessagingNumberChange,
-    MessagingNumberPage,
-    NewMessagingNumber,
-    columns_of,
-    number_view,
-)
+from api.numbers import schemas
 from api.numbers.store import NumberStore, number_limit
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import e164, normalized
@@ -57,33 +49,37 @@ class NumberService(Struct, frozen=True):
             RowQuota(database, now_ms, limit, interval_ms=0),
         )
 
-    async def create(self, account_id: str, body: NewMessagingNumber) -> MessagingNumber:
+    async def create(
+        self, account_id: str, body: schemas.NewMessagingNumber
+    ) -> schemas.MessagingNumber:
         columns = await self._columns(account_id, body)
         await self.quota.check(account_id)
-        return number_view(await self.numbers.add(account_id, columns))
+        return schemas.number_view(await self.numbers.add(account_id, columns))
 
-    async def list(self, account_id: str, page: Page) -> MessagingNumberPage:
+    async def list(self, account_id: str, page: Page) -> schemas.MessagingNumberPage:
         rows, total = await self.numbers.page(account_id, page)
-        return MessagingNumberPage(tuple(map(number_view, rows)), total, page.limit, page.offset)
+        return schemas.MessagingNumberPage(
+            tuple(map(schemas.number_view, rows)), total, page.limit, page.offset
+        )
 
     async def change(
-        self, account_id: str, number_id: str, body: MessagingNumberChange
-    ) -> MessagingNumber:
+        self, account_id: str, number_id: str, body: schemas.MessagingNumberChange
+    ) -> schemas.MessagingNumber:
         """Change a number; return the new state."""
         await self.numbers.get(account_id, number_id)
         columns = await self._columns(account_id, body)
         if columns:
             await self.numbers.change(account_id, number_id, columns)
-        return number_view(await self.numbers.get(account_id, number_id))
+        return schemas.number_view(await self.numbers.get(account_id, number_id))
 
-    async def delete(self, account_id: str, number_id: str) -> DeletionResult:
+    async def delete(self, account_id: str, number_id: str) -> schemas.DeletionResult:
         await self.numbers.delete(account_id, number_id)
-        return DeletionResult(number_id)
+        return schemas.DeletionResult(number_id)
 
     async def _columns(
-        self, account_id: str, body: NewMessagingNumber | MessagingNumberChange
+        self, account_id: str, body: schemas.NewMessagingNumber | schemas.MessagingNumberChange
     ) -> dict[str, object]:
-        columns = columns_of(body)
+        columns = schemas.columns_of(body)
         phone, flow_id = columns.get("business_msgapp_number"), columns.get("flowbuilder_id")
         if isinstance(phone, str):
             columns["business_msgapp_number"] = international_or_as_given(

@@ -17,18 +17,8 @@ from api.http.multipart import MultipartForm, form_schema
 from api.http.routes import Body, Routes
 from api.http.services import service
 from api.numbers.schemas import DeletionResult
+from api.templates import schemas
 from api.templates.media import KINDS, MAX_BYTES
-from api.templates.schemas import (
-    NewTemplate,
-    SyncResult,
-    TemplateChange,
-    TemplateListQuery,
-    TemplatePage,
-    TemplateView,
-    TestMessageRequest,
-    TestMessageResult,
-    UploadResult,
-)
 from api.templates.service import TemplateSlice
 from api.templates.webhook import PlatformNotification
 from base.fair_slots import FairSlots
@@ -116,7 +106,7 @@ LARGE_BODY_S = 30.0
 )
 async def upload_header_media(
     user: AuthenticatedUser, services: Slice, form: MultipartForm
-) -> UploadResult:
+) -> schemas.UploadResult:
     """Upload a header's image, video or document.
 
     The header's example refers to it by the returned handle.
@@ -135,8 +125,8 @@ async def upload_header_media(
     idempotent=True,
 )
 async def test_send(
-    user: AuthenticatedUser, services: Slice, body: Body[TestMessageRequest]
-) -> TestMessageResult:
+    user: AuthenticatedUser, services: Slice, body: Body[schemas.TestMessageRequest]
+) -> schemas.TestMessageResult:
     """Send a template as a test message, with values for its placeholders."""
     return await services.test_sender.send(user.account_id, body)
 
@@ -147,7 +137,7 @@ async def test_send(
     scope="templates:write",
     errors=PLATFORM_ERRORS,
 )
-async def sync_status(user: AuthenticatedUser, services: Slice) -> SyncResult:
+async def sync_status(user: AuthenticatedUser, services: Slice) -> schemas.SyncResult:
     """Synchronize the statuses of all templates with the messaging platform."""
     return await services.sync.sync(user.account_id)
 
@@ -162,8 +152,8 @@ async def sync_status(user: AuthenticatedUser, services: Slice) -> SyncResult:
     idempotent=True,
 )
 async def create_template(
-    user: AuthenticatedUser, services: Slice, body: Body[NewTemplate]
-) -> TemplateView:
+    user: AuthenticatedUser, services: Slice, body: Body[schemas.NewTemplate]
+) -> schemas.TemplateView:
     """Create a template.
 
     It is checked here, created on the messaging platform, and stored with the platform's status.
@@ -173,8 +163,8 @@ async def create_template(
 
 @routes.get(BASE, id="templates.list", scope="templates:read")
 async def list_templates(
-    user: AuthenticatedUser, query: Annotated[TemplateListQuery, Query()], services: Slice
-) -> TemplatePage:
+    user: AuthenticatedUser, query: Annotated[schemas.TemplateListQuery, Query()], services: Slice
+) -> schemas.TemplatePage:
     """List templates, newest first."""
     return await services.templates.list(user.account_id, query)
 
@@ -182,7 +172,7 @@ async def list_templates(
 @routes.get(f"{BASE}/{{id}}", id="templates.get", scope="templates:read", errors=(404,))
 async def get_template(
     template_id: TemplateId, user: AuthenticatedUser, services: Slice
-) -> TemplateView:
+) -> schemas.TemplateView:
     """Show a template as it is stored."""
     return await services.templates.get(user.account_id, template_id)
 
@@ -198,8 +188,8 @@ async def change_template(
     template_id: TemplateId,
     user: AuthenticatedUser,
     services: Slice,
-    body: Body[TemplateChange],
-) -> TemplateView:
+    body: Body[schemas.TemplateChange],
+) -> schemas.TemplateView:
     """Change a template.
 
     A change of its content is made on the messaging platform, too.

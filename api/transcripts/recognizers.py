@@ -26,14 +26,7 @@ from api.transcripts.outcomes import (
     Untranscribable,
 )
 from wire.decoding.messages import decode_message
-from wire.streams.recognizer import (
-    FinalTranscript,
-    FromRecognizer,
-    RecognizerError,
-    RecognizerReady,
-    RecognizerStart,
-    RecognizerStop,
-)
+from wire.streams import recognizer
 
 BUSY_DELAY_MS = 15_000
 CONNECT_S = 5.0
@@ -69,8 +62,8 @@ class Recognizers:
         self._next = 0
 
     async def recognize(
-        self, name: str, start: RecognizerStart, audio: Audio
-    ) -> tuple[FinalTranscript, ...]:
+        self, name: str, start: recognizer.RecognizerStart, audio: Audio
+    ) -> tuple[recognizer.FinalTranscript, ...]:
         """Return what is understood of audio; raises TranscriptionError."""
         refusals: list[TranscriptionError] = []
         for url in self._rotated():
@@ -131,22 +124,22 @@ class RecognizerStream:
     ) -> None:
         self._socket = socket
         self._timeouts = timeouts or StreamTimeouts()
-        self._finals: list[FinalTranscript] = []
+        self._finals: list[recognizer.FinalTranscript] = []
         self._chars = 0
         self._messages = 0
         self._is_stopped = False
 
-    async def start(self, start: RecognizerStart) -> None:
+    async def start(self, start: recognizer.RecognizerStart) -> None:
         """Wait until the recognizer takes the recording; raises TranscriptionError."""
         await self._send_text(start)
         try:
             async with asyncio.timeout(self._timeouts.ready_s):
-                while not isinstance(await self._receive(), RecognizerReady):
+                while not isinstance(await self._receive(), recognizer.RecognizerReady):
                     pass
         except TimeoutError:
             raise _failed("it did not begin in time") from None
 
-    async def send(self, audio: AsyncIterator[bytes]) -> tuple[FinalTranscript, ...]:
+    async def send(self, audio: AsyncIterator[bytes]) -> tuple[recognizer.FinalTranscript, ...]:
         """Send audio as fast as it is read; return the transcripts of its utterances."""
         reading = asyncio.create_task(self._read())
         sending = asyncio.create_task(self._send_all(audio))
@@ -172,7 +165,7 @@ class RecognizerStream:
             except OSError:
                 return  # it has closed: what it said is being read
         self._is_stopped = True
-        await self._send_text(RecognizerStop())
+        await self._send_text(recognizer.RecognizerStop())
 
     async def _wait_for_end(self, reading: asyncio.Task[None]) -> None:
         """Wait for what is understood of the last audio, as long as there is more of it."""
@@ -183,7 +176,9 @@ class RecognizerStream:
             before = self._messages
             await asyncio.wait((reading,), timeout=self._timeouts.stall_s)
 
-    async def _send_text(self, message: RecognizerStart | RecognizerStop) -> None:
+    async def _send_text(
+        self, message: recognizer.RecognizerStart | recognizer.RecognizerStop
+    ) -> None:
         try:
             await self._socket.send_str(msgspec.json.encode(message).decode())
         except OSError:
@@ -199,22 +194,24 @@ class RecognizerStream:
                 raise _failed(f"it closed with code {self._socket.close_code}")
             self._take(message)
 
-    async def _receive(self) -> FromRecognizer:
+    async def _receive(self) -> recognizer.FromRecognizer:
         message = await self._socket.receive()
         if message.type is not WSMsgType.TEXT:
             raise _failed(f"it closed with code {self._socket.close_code}")
         return self._take(message)
 
-    def _take(self, received: WSMessage) -> FromRecognizer:
+    def _take(self, received: WSMessage) -> recognizer.FromRecognizer:
         try:
-            message: FromRecognizer = decode_message(received.data, FromRecognizer)
+            message: recognizer.FromRecognizer = decode_message(
+                received.data, recognizer.FromRecognizer
+            )
         except msgspec.DecodeError:
             raise _failed("it sends something else than the protocol's messages") from None
         self._messages += 1
         match message:
-            case RecognizerError():
+            case recognizer.RecognizerError():
                 raise _rejection(message)
-            case FinalTranscript(text=text) if text:
+            case recognizer.FinalTranscript(text=text) if text:
                 self._chars += len(text)
                 if self._chars > MAX_TEXT_CHARS:
                     raise _failed("it sends more text than anybody can say")
@@ -224,7 +221,7 @@ class RecognizerStream:
         return message
 
 
-def _rejection(error: RecognizerError) -> TranscriptionError:
+def _rejection(error: recognizer.RecognizerError) -> TranscriptionError:
     match error.code:
         case "overloaded":
             return Postponed("no_capacity", error.message, BUSY_DELAY_MS)

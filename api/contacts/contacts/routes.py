@@ -5,16 +5,8 @@ from typing import Annotated
 from fastapi import Query
 
 from api.auth.dependencies import AuthenticatedUser
+from api.contacts.contacts import schemas
 from api.contacts.contacts.contact_events import ContactEventPage, ContactEvents
-from api.contacts.contacts.schemas import (
-    AllContactsQuery,
-    CallStatusRequest,
-    ContactEventsQuery,
-    ContactRequest,
-    DeleteContactQuery,
-    ListContactsQuery,
-    ViewContactsQuery,
-)
 from api.contacts.contacts.search import ContactSearch
 from api.contacts.contacts.service import ContactService
 from api.contacts.contacts.views import ContactPage, ContactView
@@ -45,7 +37,7 @@ EXAMPLE = {
 async def contacts_of_list(
     list_id: ListIdPath,
     user: AuthenticatedUser,
-    query: Annotated[ListContactsQuery, Query()],
+    query: Annotated[schemas.ListContactsQuery, Query()],
     search: Search,
 ) -> ContactPage:
     """List the contacts of a list, in the order in which they were added."""
@@ -54,7 +46,7 @@ async def contacts_of_list(
 
 @routes.get(f"{BASE}/all-contacts", id="contacts.list", scope="contacts:read")
 async def all_contacts(
-    user: AuthenticatedUser, query: Annotated[AllContactsQuery, Query()], search: Search
+    user: AuthenticatedUser, query: Annotated[schemas.AllContactsQuery, Query()], search: Search
 ) -> ContactPage:
     """Search the contacts of all lists by the beginnings of names, number or e-mail address."""
     return await search.in_all_lists(user.account_id, query)
@@ -69,7 +61,7 @@ async def all_contacts(
 async def view_contacts(
     list_id: ListIdPath,
     user: AuthenticatedUser,
-    query: Annotated[ViewContactsQuery, Query()],
+    query: Annotated[schemas.ViewContactsQuery, Query()],
     search: Search,
 ) -> ContactPage:
     """Search the contacts of a list; with `crm`, each has its calls."""
@@ -92,7 +84,7 @@ async def get_contact(contact_id: IdPath, user: AuthenticatedUser, search: Searc
     idempotent=True,
 )
 async def add_contact(
-    user: AuthenticatedUser, contacts: Contacts, body: Body[ContactRequest]
+    user: AuthenticatedUser, contacts: Contacts, body: Body[schemas.ContactRequest]
 ) -> ContactView:
     """Add a contact to a list."""
     return await contacts.add(user.account_id, body)
@@ -109,7 +101,7 @@ async def change_contact(
     contact_id: ContactIdPath,
     user: AuthenticatedUser,
     contacts: Contacts,
-    body: Body[ContactRequest],
+    body: Body[schemas.ContactRequest],
 ) -> ContactView:
     """Change a contact; another list's id moves it to that list."""
     return await contacts.change(user.account_id, contact_id, body)
@@ -124,7 +116,7 @@ async def change_contact(
 async def delete_contact(
     contact_id: ContactIdPath,
     user: AuthenticatedUser,
-    query: Annotated[DeleteContactQuery, Query()],
+    query: Annotated[schemas.DeleteContactQuery, Query()],
     contacts: Contacts,
 ) -> ContactView:
     """Delete a contact from its list; returns the contact as it was."""
@@ -142,7 +134,7 @@ async def set_call_status(
     contact_id: ContactIdPath,
     user: AuthenticatedUser,
     contacts: Contacts,
-    body: Body[CallStatusRequest],
+    body: Body[schemas.CallStatusRequest],
 ) -> ContactView:
     """Set a contact's call status."""
     return await contacts.set_call_status(user.account_id, contact_id, body)
@@ -150,7 +142,7 @@ async def set_call_status(
 
 @routes.get(f"{BASE}/contact-events", id="contacts.events", scope="contacts:read")
 async def contact_events(
-    user: AuthenticatedUser, query: Annotated[ContactEventsQuery, Query()], events: Events
+    user: AuthenticatedUser, query: Annotated[schemas.ContactEventsQuery, Query()], events: Events
 ) -> ContactEventPage:
     """List the contacts that running campaigns are to call, after an event."""
     return await events.after(user.account_id, query.after, query.limit)

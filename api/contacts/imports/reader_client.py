@@ -10,15 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
-from api.contacts.imports.reader.messages import (
-    OUT_OF_MEMORY,
-    Batch,
-    FileHints,
-    FileSummary,
-    ReadFailed,
-    ReadRequest,
-    UnreadableFile,
-)
+from api.contacts.imports.reader import messages
 from base.child_processes import kill, lower_priority
 from base.sandbox import ENVIRONMENT
 
@@ -27,15 +19,16 @@ NICENESS = 10  # the requests of customers come first, also while the reader loa
 _READ_AHEAD_BYTES = 1 << 20
 UNREADABLE = "it can't be read"
 TOO_SLOW = f"it takes longer than {INSPECT_TIMEOUT_S:.0f} s to read"
-# How the reader ends when the spreadsheet library gets no memory.
 # Of a reader at its limit, or one that the system ended for its memory.
-_REASONS = dict.fromkeys((-signal.SIGABRT, -signal.SIGKILL, -signal.SIGSEGV), OUT_OF_MEMORY)
+_REASONS = dict.fromkeys(
+    (-signal.SIGABRT, -signal.SIGKILL, -signal.SIGSEGV), messages.OUT_OF_MEMORY
+)
 
-_SUMMARY = msgspec.msgpack.Decoder(FileSummary | ReadFailed)
-_BATCH = msgspec.msgpack.Decoder(Batch | ReadFailed | None)
+_SUMMARY = msgspec.msgpack.Decoder(messages.FileSummary | messages.ReadFailed)
+_BATCH = msgspec.msgpack.Decoder(messages.Batch | messages.ReadFailed | None)
 
 
-async def inspect_file(hints: FileHints, descriptor: int) -> FileSummary:
+async def inspect_file(hints: messages.FileHints, descriptor: int) -> messages.FileSummary:
     """Return a file's format, headers and first rows; raises UnreadableFile.
 
     The reader inherits the descriptor under its number.
@@ -43,25 +36,27 @@ async def inspect_file(hints: FileHints, descriptor: int) -> FileSummary:
     async with _reader("inspect", hints, descriptor) as reader:
         try:
             async with asyncio.timeout(INSPECT_TIMEOUT_S):
-                summary: FileSummary | ReadFailed = _SUMMARY.decode(await _frame(reader))
+                summary: messages.FileSummary | messages.ReadFailed = _SUMMARY.decode(
+                    await _frame(reader)
+                )
         except TimeoutError:
-            raise UnreadableFile(TOO_SLOW) from None
-    if isinstance(summary, ReadFailed):
-        raise UnreadableFile(summary.reason)
+            raise messages.UnreadableFile(TOO_SLOW) from None
+    if isinstance(summary, messages.ReadFailed):
+        raise messages.UnreadableFile(summary.reason)
     return summary
 
 
 @asynccontextmanager
-async def batches(request: ReadRequest) -> AsyncIterator[AsyncIterator[Batch]]:
+async def batches(request: messages.ReadRequest) -> AsyncIterator[AsyncIterator[messages.Batch]]:
     """Read a file's contacts in batches, which raise UnreadableFile, until the context ends."""
     async with _reader("batches", request) as reader:
         yield _batches(reader)
 
 
-async def _batches(reader: Process) -> AsyncIterator[Batch]:
+async def _batches(reader: Process) -> AsyncIterator[messages.Batch]:
     while batch := _BATCH.decode(await _frame(reader)):
-        if isinstance(batch, ReadFailed):
-            raise UnreadableFile(batch.reason)
+        if isinstance(batch, messages.ReadFailed):
+            raise messages.UnreadableFile(batch.reason)
         yield batch
 
 
@@ -95,4 +90,4 @@ async def _frame(reader: Process) -> bytes:
         (size,) = struct.unpack(">I", await frames.readexactly(4))
         return await frames.readexactly(size)
     except asyncio.IncompleteReadError:
-        raise UnreadableFile(_REASONS.get(await reader.wait(), UNREADABLE)) from None
+        raise messages.UnreadableFile(_REASONS.get(await reader.wait(), UNREADABLE)) from None

@@ -9,14 +9,7 @@ from fastapi.responses import StreamingResponse
 from api.auth.dependencies import AuthenticatedUser
 from api.contacts.ids import BASE, ListIdPath, parse_id
 from api.contacts.imports.service import ImportService
-from api.contacts.lists.schemas import (
-    ChangeData,
-    FieldMappingRequest,
-    InboundListRequest,
-    ListQuery,
-    ProcessQuery,
-    UploadData,
-)
+from api.contacts.lists import schemas
 from api.contacts.lists.service import ListService
 from api.contacts.lists.views import (
     ContactListPage,
@@ -89,7 +82,7 @@ async def delete_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) ->
 
 @routes.get(f"{BASE}/contactlists", id="contactLists.list", scope="contacts:read")
 async def contact_lists(
-    user: AuthenticatedUser, query: Annotated[ListQuery, Query()], lists: Lists
+    user: AuthenticatedUser, query: Annotated[schemas.ListQuery, Query()], lists: Lists
 ) -> ContactListPage:
     """List contact lists, newest first."""
     return await lists.page(user.account_id, query)
@@ -124,7 +117,7 @@ async def change_list(
     user: AuthenticatedUser, list_id: ListId, lists: Lists, form: MultipartForm
 ) -> ContactListView:
     """Change the fields of a list that `data` names; a file replaces the list's file."""
-    data = decode_data(form.fields.get("data", "{}"), ChangeData)
+    data = decode_data(form.fields.get("data", "{}"), schemas.ChangeData)
     return await lists.change(user.account_id, list_id, data, form.file)
 
 
@@ -138,7 +131,7 @@ async def change_list(
     idempotent=True,
 )
 async def create_inbound_list(
-    user: AuthenticatedUser, lists: Lists, body: Body[InboundListRequest]
+    user: AuthenticatedUser, lists: Lists, body: Body[schemas.InboundListRequest]
 ) -> ContactListView:
     """Create a list without a file, for example for callers."""
     return await lists.create_inbound(user.account_id, body)
@@ -159,7 +152,7 @@ async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> 
     `data` is JSON: name, description, isDefault, isActive, assignedFields, encoding and
     delimiter.
     """
-    data = decode_data(form.field("data"), UploadData)
+    data = decode_data(form.field("data"), schemas.UploadData)
     return await lists.upload(user.account_id, data, form.required_file())
 
 
@@ -186,7 +179,7 @@ async def map_fields(
     list_id: ListId,
     imports: Imports,
     lists: Lists,
-    body: Body[FieldMappingRequest],
+    body: Body[schemas.FieldMappingRequest],
 ) -> ContactListView:
     """Map the columns of a list's file to the fields of its contacts."""
     await imports.map_columns(user.account_id, list_id, body.mappings)
@@ -203,7 +196,7 @@ async def map_fields(
 async def process_file(
     user: AuthenticatedUser,
     list_id: ListId,
-    query: Annotated[ProcessQuery, Query()],
+    query: Annotated[schemas.ProcessQuery, Query()],
     imports: Imports,
     lists: Lists,
 ) -> ContactListView:

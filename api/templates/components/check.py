@@ -9,56 +9,42 @@ from collections.abc import Sequence
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from api.templates.components.model import (
-    Body,
-    Button,
-    Buttons,
-    FlowButton,
-    Footer,
-    Format,
-    Header,
-    HeaderExample,
-    Named,
-    Otp,
-    QuickReply,
-    UrlButton,
-    placeholders,
-)
+from api.templates.components import model
 from api.templates.components.parser import LocatedComponent
 from wire.decoding.errors import BadInput
 
 MAX_BY_KIND = {"URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "VOICE_CALL": 1, "OTP": 1}
 
 
-def check(components: Sequence[LocatedComponent], category: str, style: Format) -> None:
+def check(components: Sequence[LocatedComponent], category: str, style: model.Format) -> None:
     """Check a template's components; raises BadInput."""
-    if not any(isinstance(each, Body) for _, each in components):
+    if not any(isinstance(each, model.Body) for _, each in components):
         raise BadInput("components", "a BODY is required", "no_body")
     if category == "AUTHENTICATION":
         _check_authentication(components)
     for path, each in components:
         match each:
-            case Header():
+            case model.Header():
                 _check_header(each, style, path)
-            case Body() if category != "AUTHENTICATION":
+            case model.Body() if category != "AUTHENTICATION":
                 _check_body(each, style, path)
-            case Footer() if category != "AUTHENTICATION":
+            case model.Footer() if category != "AUTHENTICATION":
                 _check_footer(each, path)
-            case Buttons():
+            case model.Buttons():
                 check_buttons(each, category, f"{path}.buttons")
             case _:
                 pass  # the texts of an authentication template are the platform's
 
 
-def _check_header(header: Header, style: Format, path: str) -> None:
-    example = header.example or HeaderExample()
+def _check_header(header: model.Header, style: model.Format, path: str) -> None:
+    example = header.example or model.HeaderExample()
     if header.format == "TEXT":
         _check_header_text(header, example, style, path)
     else:
         _check_header_media(header, example, path)
 
 
-def _check_header_media(header: Header, example: HeaderExample, path: str) -> None:
+def _check_header_media(header: model.Header, example: model.HeaderExample, path: str) -> None:
     if header.text is not None or example.header_text or example.header_text_named_params:
         raise BadInput(f"{path}.text", f"not in a header of format {header.format}")
     if header.format == "LOCATION":
@@ -69,12 +55,14 @@ def _check_header_media(header: Header, example: HeaderExample, path: str) -> No
         raise BadInput(f"{path}.example.header_handle", text, "example_required")
 
 
-def _check_header_text(header: Header, example: HeaderExample, style: Format, path: str) -> None:
+def _check_header_text(
+    header: model.Header, example: model.HeaderExample, style: model.Format, path: str
+) -> None:
     if header.text is None:
         raise BadInput(f"{path}.text", "required in a header of format TEXT")
     if example.header_handle is not None:
         raise BadInput(f"{path}.example.header_handle", "not in a header of format TEXT")
-    names = placeholders(header.text, style, f"{path}.text")
+    names = model.placeholders(header.text, style, f"{path}.text")
     if len(names) > 1:
         text = f"a header has one placeholder at most, this one {len(names)}"
         raise BadInput(f"{path}.text", text, "too_many_placeholders")
@@ -82,19 +70,19 @@ def _check_header_text(header: Header, example: HeaderExample, style: Format, pa
     _check_examples(names, style, *examples, f"{path}.example.header_text")
 
 
-def _check_body(body: Body, style: Format, path: str) -> None:
+def _check_body(body: model.Body, style: model.Format, path: str) -> None:
     if body.text is None:
         raise BadInput(f"{path}.text", "required")
     if body.add_security_recommendation is not None:
         where = f"{path}.add_security_recommendation"
         raise BadInput(where, "only in templates of category AUTHENTICATION")
-    names = placeholders(body.text, style, f"{path}.text")
+    names = model.placeholders(body.text, style, f"{path}.text")
     positional = body.example.positional if body.example else None
     named = body.example.body_text_named_params if body.example else None
     _check_examples(names, style, positional, named, f"{path}.example.body_text")
 
 
-def _check_footer(footer: Footer, path: str) -> None:
+def _check_footer(footer: model.Footer, path: str) -> None:
     if footer.code_expiration_minutes is not None:
         where = f"{path}.code_expiration_minutes"
         raise BadInput(where, "only in templates of category AUTHENTICATION")
@@ -109,12 +97,12 @@ def _check_authentication(components: Sequence[LocatedComponent]) -> None:
     has_otp = False
     for path, each in components:
         match each:
-            case Header():
+            case model.Header():
                 raise BadInput(path, "no header in a template of category AUTHENTICATION")
-            case Body(text=str()) | Footer(text=str()):
+            case model.Body(text=str()) | model.Footer(text=str()):
                 text = "the platform's own in a template of category AUTHENTICATION"
                 raise BadInput(f"{path}.text", text)
-            case Buttons(buttons=(Otp(),)):
+            case model.Buttons(buttons=(model.Otp(),)):
                 has_otp = True
             case _:
                 pass
@@ -125,9 +113,9 @@ def _check_authentication(components: Sequence[LocatedComponent]) -> None:
 
 def _check_examples(
     names: tuple[str, ...],
-    style: Format,
+    style: model.Format,
     positional: tuple[str, ...] | None,
-    named: tuple[Named, ...] | None,
+    named: tuple[model.Named, ...] | None,
     path: str,
 ) -> None:
     """Check that there is an example for each placeholder, in the template's format."""
@@ -147,45 +135,45 @@ def _check_examples(
         raise BadInput(where, text, "examples_do_not_fit")
 
 
-def check_buttons(component: Buttons, category: str, path: str) -> None:
+def check_buttons(component: model.Buttons, category: str, path: str) -> None:
     """Check a template's buttons; raises BadInput."""
     _check_counts(component.buttons, path)
     _check_groups(component.buttons, path)
     for index, button in enumerate(component.buttons):
         where = f"{path}[{index}]"
         match button:
-            case UrlButton():
+            case model.UrlButton():
                 _check_url(button, where)
-            case FlowButton():
+            case model.FlowButton():
                 _check_flow(button, where)
-            case Otp():
+            case model.Otp():
                 _check_otp(button, category, where)
             case _:
                 pass  # its schema is sufficient
 
 
-def _check_counts(buttons: Sequence[Button], path: str) -> None:
+def _check_counts(buttons: Sequence[model.Button], path: str) -> None:
     for kind, count in Counter(each.__struct_config__.tag for each in buttons).items():
         maximum = MAX_BY_KIND.get(str(kind), count)
         if count > maximum:
             text = f"{maximum} of type {kind} at most, there are {count}"
             raise BadInput(path, text, "too_many_buttons")
-    labels = [each.text for each in buttons if isinstance(each, QuickReply)]
+    labels = [each.text for each in buttons if isinstance(each, model.QuickReply)]
     if len(set(labels)) < len(labels):
         raise BadInput(path, "two quick replies have the same text", "same_text")
 
 
-def _check_groups(buttons: Sequence[Button], path: str) -> None:
+def _check_groups(buttons: Sequence[model.Button], path: str) -> None:
     """Check that quick replies are adjacent: the platform allows no other button between them."""
-    replies = [isinstance(each, QuickReply) for each in buttons]
+    replies = [isinstance(each, model.QuickReply) for each in buttons]
     changes = sum(one is not other for one, other in pairwise(replies))
     if changes > 1:
         text = "quick replies stand together, before or after the other buttons"
         raise BadInput(path, text, "bad_order")
 
 
-def _check_url(button: UrlButton, path: str) -> None:
-    names = placeholders(button.url, "POSITIONAL", f"{path}.url")
+def _check_url(button: model.UrlButton, path: str) -> None:
+    names = model.placeholders(button.url, "POSITIONAL", f"{path}.url")
     if names and (len(names) > 1 or not button.url.endswith("{{1}}") or button.url.count("{{") > 1):
         text = "one placeholder at most, {{1}} at the end"
         raise BadInput(f"{path}.url", text, "bad_placeholder")
@@ -204,13 +192,13 @@ def _is_web(url: str) -> bool:
     return parts.scheme in {"https", "http"} and bool(parts.hostname) and " " not in url
 
 
-def _check_flow(button: FlowButton, path: str) -> None:
+def _check_flow(button: model.FlowButton, path: str) -> None:
     references = [button.flow_id, button.flow_name, button.flow_json]
     if sum(each is not None for each in references) != 1:
         raise BadInput(path, "one of flow_id, flow_name and flow_json is expected")
 
 
-def _check_otp(button: Otp, category: str, path: str) -> None:
+def _check_otp(button: model.Otp, category: str, path: str) -> None:
     if category != "AUTHENTICATION":
         raise BadInput(f"{path}.type", "OTP only in templates of category AUTHENTICATION")
     if button.otp_type != "COPY_CODE" and not button.supported_apps:

@@ -10,20 +10,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from api.templates.components.model import (
-    Body,
-    Buttons,
-    Component,
-    Footer,
-    Format,
-    Header,
-    placeholders,
-)
+from api.templates.components import model
 from wire.decoding.errors import BadInput, from_decoder
 
 RawComponent = str | dict[str, Any]
-LocatedComponent = tuple[str, Component]  # with its path in the request
-ORDER: tuple[type[Any], ...] = (Header, Body, Footer, Buttons)
+LocatedComponent = tuple[str, model.Component]  # with its path in the request
+ORDER: tuple[type[Any], ...] = (model.Header, model.Body, model.Footer, model.Buttons)
 _UPPER_CASE = ("type", "format", "otp_type")  # of the platform, which accepts either case
 
 
@@ -39,7 +31,7 @@ class Shortcuts(Struct, frozen=True):
         """The names of the components that have a text; a list of names may contain them."""
         return frozenset(name for name, text in asdict(self).items() if text is not None)
 
-    def components(self, style: Format) -> Iterator[tuple[str, dict[str, Any]]]:
+    def components(self, style: model.Format) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the components, each with the name of its field."""
         if self.header is not None:
             header = {"type": "HEADER", "format": "TEXT", "text": self.header}
@@ -52,7 +44,7 @@ class Shortcuts(Struct, frozen=True):
 
 
 def parse_components(
-    raw: Sequence[RawComponent], shortcuts: Shortcuts, style: Format
+    raw: Sequence[RawComponent], shortcuts: Shortcuts, style: model.Format
 ) -> tuple[LocatedComponent, ...]:
     """Parse all components, in the order of a message; raises BadInput for two of one type."""
     by_type: dict[type[Any], LocatedComponent] = {}
@@ -71,13 +63,13 @@ def parse_components(
     return tuple(by_type[kind] for kind in ORDER if kind in by_type)
 
 
-def to_documents(components: Sequence[Component]) -> list[dict[str, Any]]:
+def to_documents(components: Sequence[model.Component]) -> list[dict[str, Any]]:
     """Convert components to the JSON objects that are stored and sent."""
     documents: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(components))
     return documents
 
 
-def parse_component(document: Mapping[str, Any], path: str) -> Component:
+def parse_component(document: Mapping[str, Any], path: str) -> model.Component:
     """Parse one component; raises BadInput."""
     upper = _upper_cased(document)
     buttons = upper.get("buttons")
@@ -86,9 +78,9 @@ def parse_component(document: Mapping[str, Any], path: str) -> Component:
             _upper_cased(each) if isinstance(each, dict) else each for each in buttons
         ]
     try:
-        component: Component = msgspec.convert(upper, Component)
+        component: model.Component = msgspec.convert(upper, model.Component)
     except msgspec.ValidationError as error:
-        raise from_decoder(error, path, Component, upper) from None
+        raise from_decoder(error, path, model.Component, upper) from None
     return component
 
 
@@ -102,8 +94,8 @@ def _document(raw: RawComponent, index: int) -> dict[str, Any]:
         raise BadInput(f"components[{index}]", text) from None
 
 
-def _examples(field: str, text: str, style: Format) -> dict[str, Any]:
-    names = placeholders(text, style, field)
+def _examples(field: str, text: str, style: model.Format) -> dict[str, Any]:
+    names = model.placeholders(text, style, field)
     kind = field.removesuffix("Text") + "_text"
     if not names:
         return {}

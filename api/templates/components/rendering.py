@@ -9,19 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from api.templates.components.model import (
-    BODY_LENGTH,
-    Body,
-    Buttons,
-    Component,
-    CopyCode,
-    Format,
-    Header,
-    Otp,
-    UrlButton,
-    placeholders,
-    substitute,
-)
+from api.templates.components import model
 from wire.decoding.errors import BadInput
 
 CODE = "1"  # the one value of an authentication template
@@ -52,17 +40,17 @@ class Values:
 
 
 def render(
-    components: Sequence[Component], style: Format, variable_values: Mapping[str, str]
+    components: Sequence[model.Component], style: model.Format, variable_values: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return the components of a message; raises BadInput for missing and unknown values."""
     values, rendered = Values(variable_values), list[dict[str, Any]]()
     for each in components:
         match each:
-            case Header():
+            case model.Header():
                 rendered += _header(each, style, values)
-            case Body():
+            case model.Body():
                 rendered += _body(each, style, values)
-            case Buttons():
+            case model.Buttons():
                 rendered += _buttons(each, values)
             case _:
                 pass  # a footer has no placeholders
@@ -70,12 +58,12 @@ def render(
     return rendered
 
 
-def _header(header: Header, style: Format, values: Values) -> Iterator[dict[str, Any]]:
+def _header(header: model.Header, style: model.Format, values: Values) -> Iterator[dict[str, Any]]:
     if header.format == "LOCATION":
         text = "a template with a place in its header can't be sent as a test"
         raise BadInput("templateId", text, "not_testable")
     if header.format == "TEXT":
-        names = placeholders(header.text or "", style, "templateId")
+        names = model.placeholders(header.text or "", style, "templateId")
         parameters = [_text(name, values.take(f"header.{name}", name), style) for name in names]
     else:
         kind = header.format.lower()
@@ -85,29 +73,29 @@ def _header(header: Header, style: Format, values: Values) -> Iterator[dict[str,
         yield {"type": "header", "parameters": parameters}
 
 
-def _body(body: Body, style: Format, values: Values) -> Iterator[dict[str, Any]]:
+def _body(body: model.Body, style: model.Format, values: Values) -> Iterator[dict[str, Any]]:
     if body.text is None:
         yield {"type": "body", "parameters": [_text(CODE, values.take(CODE), "POSITIONAL")]}
         return
-    names = placeholders(body.text, style, "templateId")
+    names = model.placeholders(body.text, style, "templateId")
     texts = {name: values.take(name) for name in names}
-    if len(substitute(body.text, texts)) > BODY_LENGTH:
-        text = f"the body is longer than {BODY_LENGTH} characters with these values"
+    if len(model.substitute(body.text, texts)) > model.BODY_LENGTH:
+        text = f"the body is longer than {model.BODY_LENGTH} characters with these values"
         raise BadInput("variableValues", text, "too_long")
     if names:
         parameters = [_text(name, each, style) for name, each in texts.items()]
         yield {"type": "body", "parameters": parameters}
 
 
-def _buttons(buttons: Buttons, values: Values) -> Iterator[dict[str, Any]]:
+def _buttons(buttons: model.Buttons, values: Values) -> Iterator[dict[str, Any]]:
     for index, button in enumerate(buttons.buttons):
         names = (f"buttons.{index}.1", CODE)
         match button:
-            case UrlButton(url=url) if url.endswith("{{1}}"):
+            case model.UrlButton(url=url) if url.endswith("{{1}}"):
                 yield _button("url", index, {"type": "text", "text": values.take(*names)})
-            case Otp():  # is sent as a URL button (its documentation)
+            case model.Otp():  # is sent as a URL button (its documentation)
                 yield _button("url", index, {"type": "text", "text": values.take(*names)})
-            case CopyCode():
+            case model.CopyCode():
                 code = values.take(*names)
                 yield _button("copy_code", index, {"type": "coupon_code", "coupon_code": code})
             case _:
@@ -118,7 +106,7 @@ def _button(kind: str, index: int, parameter: dict[str, str]) -> dict[str, Any]:
     return {"type": "button", "sub_type": kind, "index": str(index), "parameters": [parameter]}
 
 
-def _text(name: str, value: str, style: Format) -> dict[str, Any]:
+def _text(name: str, value: str, style: model.Format) -> dict[str, Any]:
     named = {"parameter_name": name} if style == "NAMED" else {}
     return {"type": "text", **named, "text": value}
 
