@@ -3,10 +3,10 @@
 Connections are reused, so a session that reaches private networks is never lent to others.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from ipaddress import ip_network
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from aiohttp import ClientSession
 from msgspec import Struct
@@ -14,13 +14,8 @@ from msgspec import Struct
 from base.address_guard import AddressGuard, guarded_session
 from base.lookups import AccountResolver, Lookups
 from engine.callbacks.transport import Outcome, SignedEvent, Transport
-from engine.calls.flows.templates import Lookup
 from engine.config import Settings
-from engine.runtime.io.command_runner import ActionSource
-from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.redis.address import parse_address
-from engine.webhooks.action_client import ActionResponse
-from engine.webhooks.api_sender import ApiResponse
 from wire.callbacks.targets import DeliveryTarget
 
 Client = TypeVar("Client")
@@ -47,29 +42,6 @@ class ByAccount(Struct, Generic[Client], frozen=True):
 
 
 Sessions = ByAccount[ClientSession]
-
-
-class ActionsByAccount(Struct, frozen=True):
-    """Implements `ActionSource`."""
-
-    clients: ByAccount[ActionSource]
-
-    async def ask(
-        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
-    ) -> ActionResponse:
-        return await self.clients.of(account).ask(account, url, body, request_id, sensitive)
-
-
-class ApiRequestsByAccount(Struct, frozen=True):
-    """Implements `ApiRequests` and `ApiRequestSender`."""
-
-    runners: ByAccount[ApiRequestRunner]
-
-    async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
-        return await self.runners.of(account).ask(account, api, values, key)
-
-    async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
-        await self.runners.of(account).deliver(account, api, event, key)
 
 
 class TransportByAccount(Struct, frozen=True):

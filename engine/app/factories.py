@@ -10,15 +10,12 @@ from contextlib import AsyncExitStack
 from functools import partial
 from importlib.util import find_spec
 
-import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
 from base.address_guard import AddressGuard
 from base.lookups import CUSTOMERS_THREADS, Lookups, look_up
 from engine.app.account_networks import (
-    ActionsByAccount,
-    ApiRequestsByAccount,
     Sessions,
     TransportByAccount,
     address_guards,
@@ -52,14 +49,13 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.attempt_writer import AttemptWriter
-from engine.runtime.io.command_runner import ActionSource, IoRunner
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.instrumentation import (
-    MeteredActionClient,
-    MeteredApiRequests,
-    TracedActionClient,
+    Measured,
+    Traced,
 )
 from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.runtime.pbx.endpoint_templates import trunk_templates
@@ -179,12 +175,24 @@ async def io_runner(
     sessions = await open_sessions(parts.stack, settings, settings.webhook_allow, parts.lookups)
     traces = parts.telemetry.traces
     trace = traces.headers if traces else dict[str, str]
+    actions = ActionClient(
+        sessions.of,
+        limits,
+        signer_of,
+        time.time,
+        random.random,
+        trace=trace,
+        listener_of=listener_of,
+        log=parts.attempts,
+    )
+    measured = Measured(parts.context.metrics)
     runner = IoRunner(
         clips,
-        _action_client(parts, sessions, limits, signer_of, listener_of),
+        actions,
         FlowCache(store.flow, limits),
-        MeteredApiRequests(api_requests(parts, sessions, signer_of, trace), parts.context.metrics),
+        api_requests(parts, sessions, signer_of, trace),
         parts.sealer,
+        middlewares=(measured, Traced(traces)) if traces else (measured,),
     )
     parts.stack.push_async_callback(runner.close)
     return runner
@@ -267,43 +275,14 @@ def default_policy(allowed: tuple[str, ...], country: str) -> AccountDialPolicy 
     return AccountDialPolicy(None if "any" in allowed else prefixes, country=country)
 
 
-def _action_client(
-    parts: Assembly,
-    sessions: Sessions,
-    limits: Limits,
-    signer_of: SignerLookup,
-    listener_of: ListenerLookup,
-) -> ActionSource:
-    traces = parts.telemetry.traces
-    trace = traces.headers if traces else dict[str, str]
-
-    def client(session: aiohttp.ClientSession) -> ActionSource:
-        return ActionClient(
-            session,
-            limits,
-            signer_of,
-            time.time,
-            random.random,
-            trace=trace,
-            listener_of=listener_of,
-            log=parts.attempts,
-        )
-
-    metered = MeteredActionClient(ActionsByAccount(sessions.map(client)), parts.context.metrics)
-    return TracedActionClient(metered, traces) if traces else metered
-
-
 def api_requests(
     parts: Assembly,
     sessions: Sessions,
     signer_of: SignerLookup,
     trace: Callable[[], Mapping[str, str]],
-) -> ApiRequestsByAccount:
-    def runner(session: aiohttp.ClientSession) -> ApiRequestRunner:
-        sender = ApiSender(session, time.time, random.random, trace=trace, log=parts.attempts)
-        return ApiRequestRunner(parts.context.store, sender, signer_of)
-
-    return ApiRequestsByAccount(sessions.map(runner))
+) -> ApiRequestRunner:
+    sender = ApiSender(sessions.of, time.time, random.random, trace=trace, log=parts.attempts)
+    return ApiRequestRunner(parts.context.store, sender, signer_of)
 
 
 def now_ms() -> int:
@@ -329,7 +308,7 @@ async def callback_transports(
     return {
         HttpsTarget: ListenerTransport(
             listeners,
-            TransportByAccount(sessions.map(partial(HttpTransport, log=parts.attempts))),
+            HttpTransport(sessions.of, log=parts.attempts),
             log=parts.attempts,
         ),
         GrpcTarget: TransportByAccount(guards.map(partial(_grpc_transport, parts))),

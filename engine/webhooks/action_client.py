@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from aiohttp import ClientSession
 from msgspec import Struct
 
 from engine.webhooks.errors import Attempt
 from engine.webhooks.http_client import (
     ListenerLookup,
     OutgoingRequest,
+    SessionLookup,
     WebhookSender,
     no_listener,
 )
@@ -40,7 +40,7 @@ class ActionResponse(Struct, frozen=True):
 
 
 class ActionClient:
-    """Sends a POST, at most twice, with the same id; the session guards addresses.
+    """Sends a POST, at most twice, with the same id; the sessions guard addresses.
 
     `clock` returns wall-clock seconds, `random` numbers within 0..1, `trace` the headers that name
     the current span.
@@ -48,7 +48,7 @@ class ActionClient:
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
-        session: ClientSession,
+        session_of: SessionLookup,
         limits: Limits,
         signer_of: SignerLookup,
         clock: Callable[[], float],
@@ -59,7 +59,7 @@ class ActionClient:
         listener_of: ListenerLookup = no_listener,
         log: AttemptLog = NO_LOG,
     ) -> None:
-        self._sender = WebhookSender(session, clock, random, timeouts.connect_s, log)
+        self._sender = WebhookSender(session_of, clock, random, timeouts.connect_s, log)
         self._limits = limits
         self._signer_of = signer_of
         self._clock = clock

@@ -9,14 +9,13 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
-from aiohttp import ClientSession
 from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls.flows.templates import Lookup, fill_decoded, to_text
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed
-from engine.webhooks.http_client import OutgoingRequest, WebhookSender
+from engine.webhooks.http_client import OutgoingRequest, SessionLookup, WebhookSender
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, ShownRequest, Subject
 from engine.webhooks.response import HttpResponse, read_body
 from engine.webhooks.signatures import Signer
@@ -44,14 +43,14 @@ class ApiSender:
 
     def __init__(
         self,
-        session: ClientSession,
+        session_of: SessionLookup,
         clock: Callable[[], float],
         random: Callable[[], float],
         *,
         trace: Callable[[], Mapping[str, str]] = dict,
         log: AttemptLog = NO_LOG,
     ) -> None:
-        self._sender = WebhookSender(session, clock, random, CONNECT_TIMEOUT_S, log)
+        self._sender = WebhookSender(session_of, clock, random, CONNECT_TIMEOUT_S, log)
         self._clock = clock
         self._trace = trace
 

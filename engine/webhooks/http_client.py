@@ -38,6 +38,7 @@ class RequestListener(Protocol):
 
 
 ListenerLookup = Callable[[str, str], RequestListener | None]  # by account and request id
+SessionLookup = Callable[[str], ClientSession]  # by account
 
 
 def no_listener(_account: str, _request_id: str) -> RequestListener | None:
@@ -56,21 +57,21 @@ class OutgoingRequest(Struct, frozen=True):
 
 
 class WebhookSender:
-    """Sends over a session with an address guard.
+    """Sends over the account's session, which has an address guard.
 
     `clock` returns wall-clock seconds, `random` numbers within 0..1.
     """
 
     def __init__(
         self,
-        session: ClientSession,
+        session_of: SessionLookup,
         clock: Callable[[], float],
         random: Callable[[], float],
         connect_s: float,
         log: AttemptLog = NO_LOG,
     ) -> None:
         self._log = log
-        self._session = session
+        self._session_of = session_of
         self._clock = clock
         self._random = random
         self._timeout = ClientTimeout(sock_connect=connect_s)
@@ -161,7 +162,8 @@ class WebhookSender:
         if listener is not None:
             yield await listener.send(sent.method, sent.url, sent.headers, sent.body, wait_s)
             return
-        async with self._session.request(
+        session = self._session_of(request.subject.account)
+        async with session.request(
             request.method,
             exact_url(request.url),
             data=request.body,

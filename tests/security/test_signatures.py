@@ -80,10 +80,10 @@ async def test_webhooks_are_signed_with_the_accounts_secret(session: ClientSessi
     signer_of = signature_scene.settings.webhook_signer
     async with server.open() as url:
         client = ActionClient(
-            session, Limits(allow_insecure=True), signer_of, time.time, lambda: 0.5
+            lambda _: session, Limits(allow_insecure=True), signer_of, time.time, lambda: 0.5
         )
         await client.ask("acme", url, b'{"callId":"c1"}', "c1.r0")
-        sender = ApiSender(session, time.time, lambda: 0.5)
+        sender = ApiSender(lambda _: session, time.time, lambda: 0.5)
         api_requests = ApiRequestRunner(signature_scene.store, sender, signer_of)
         request = ApiRequest(url, "POST", json={"n": 1})
         await signature_scene.store.put_request("acme", API, encode(request))
@@ -99,7 +99,7 @@ async def test_a_signature_is_of_one_address(session: ClientSession) -> None:
     async with server.open() as url:
         runner = ApiRequestRunner(
             signature_scene.store,
-            ApiSender(session, time.time, lambda: 0.5),
+            ApiSender(lambda _: session, time.time, lambda: 0.5),
             signature_scene.settings.webhook_signer,
         )
         request = ApiRequest(f"{url}?a=b%20c&n={{{{call.from}}}}", "POST", json={"n": 1})

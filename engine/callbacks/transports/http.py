@@ -12,13 +12,14 @@ from typing import Any, Protocol
 
 import aiohttp
 import msgspec
-from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
+from aiohttp import ClientError, ClientResponse, ClientTimeout
 from msgspec import Struct
 
 from base.http_client import exact_url
 from base.lookups import connecting_for
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
 from engine.webhooks.errors import WebhookFailed, classify_error
+from engine.webhooks.http_client import SessionLookup
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
 from engine.webhooks.response import HttpResponse, parse_retry_after, read_error_body
 from wire.callbacks.targets import ApiRequestTarget, DeliveryTarget, HttpsTarget
@@ -32,16 +33,16 @@ _REDIRECT = range(300, 400)
 
 
 class HttpTransport:
-    """Posts over a session with an address guard."""
+    """Posts over the account's session, which has an address guard."""
 
     def __init__(
         self,
-        session: ClientSession,
+        session_of: SessionLookup,
         clock: Callable[[], float] = time.time,
         response_timeout_s: float = RESPONSE_TIMEOUT_S,
         log: AttemptLog = NO_LOG,
     ) -> None:
-        self._session = session
+        self._session_of = session_of
         self._clock = clock
         self._timeout = ClientTimeout(total=response_timeout_s, sock_connect=CONNECT_TIMEOUT_S)
         self._log = log
@@ -57,7 +58,7 @@ class HttpTransport:
         started_s, at_ms = perf_counter(), int(self._clock() * 1000)
         outcome: Outcome = Failed("timeout")  # unless it ends otherwise
         try:
-            async with self._session.post(
+            async with self._session_of(event.account).post(
                 exact_url(target.url),
                 data=event.body,
                 headers=sent.headers,

@@ -4,8 +4,8 @@ Each command is a task that ends in exactly one event; the call's deadline bound
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, Protocol, TypeVar
 
 import structlog
 from msgspec import Struct
@@ -81,6 +81,21 @@ class ApiRequests(Protocol):
         """Send a request with its templates filled in; raises WebhookFailed."""
 
 
+class _HasAttempts(Protocol):
+    @property
+    def attempts(self) -> tuple[Attempt, ...]: ...
+
+
+Response = TypeVar("Response", bound=_HasAttempts)
+
+
+class Middleware(Protocol):
+    """Wraps each webhook and API request of a call."""
+
+    async def __call__(self, request_id: str, response: Awaitable[Response]) -> Response:
+        """Await the response and return it; raises WebhookFailed."""
+
+
 class _NoClip(Struct, frozen=True):
     """Why a source has no clip: for the call, and in words."""
 
@@ -91,14 +106,17 @@ class _NoClip(Struct, frozen=True):
 class IoRunner:
     """Runs I/O commands as tasks, and answers from caches at once where it can."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         clips: ClipSource,
         actions: ActionSource,
         flows: FlowCache,
         apis: ApiRequests,
         sealer: DigitSealer,
+        *,
+        middlewares: Sequence[Middleware] = (),  # the innermost one first
     ) -> None:
+        self._middlewares = middlewares
         self._sealer = sealer
         self._clips = clips
         self._actions = actions
@@ -200,9 +218,8 @@ class IoRunner:
     async def _send_webhook(self, command: SendWebhook, call: Call) -> Event:
         try:
             body, digits = self._open_digits(command, call.id)
-            response = await self._actions.ask(
-                call.account, command.url, body, command.request, digits
-            )
+            sent = self._actions.ask(call.account, command.url, body, command.request, digits)
+            response = await self._wrapped(command.request, sent)
         except UnreadableDigits:
             log.warning("sealed digits not readable", call_id=call.id, request=command.request)
             return ActionFailed(command.request, "unreadable_digits")
@@ -217,6 +234,11 @@ class IoRunner:
             except StoreDown:
                 pass  # the flow itself reports it, if the store is still down then
         return ActionReceived(command.request, response.action, attempts)
+
+    def _wrapped(self, request_id: str, response: Awaitable[Response]) -> Awaitable[Response]:
+        for middleware in self._middlewares:
+            response = middleware(request_id, response)
+        return response
 
     def _open_digits(self, command: SendWebhook, call_id: str) -> tuple[bytes, str]:
         """Return the body to send, and the sensitive digits in it."""
@@ -234,7 +256,8 @@ class IoRunner:
     async def _send_api_request(self, command: SendApiRequest, call: Call) -> Event:
         request, variables = command.request, call_variables(call)
         try:
-            response = await self._apis.ask(call.account, command.api, variables, request)
+            sent = self._apis.ask(call.account, command.api, variables, request)
+            response = await self._wrapped(request, sent)
         except WebhookFailed as error:
             status = error.attempts[-1].status if error.attempts else 0
             return ApiRequestFailed(request, error.reason, status, _summarize(error.attempts))

@@ -1,94 +1,54 @@
-"""Metrics and traces of webhooks and API requests, by the node and slot of their calls."""
+"""Middlewares of calls' requests to customers' servers: metrics and traces of each."""
 
 from collections.abc import Awaitable
 from time import perf_counter
-from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from engine.calls.flows.templates import Lookup
 from engine.observe.metrics import Metrics
 from engine.observe.telemetry import Traces
-from engine.runtime.io.command_runner import ActionSource, ApiRequests
-from engine.webhooks.action_client import ActionResponse
-from engine.webhooks.api_sender import ApiResponse
+from engine.runtime.io.command_runner import Response
 from engine.webhooks.errors import Attempt, WebhookFailed
 from wire.call_id_format import call_of, shard_of
 
 
-class _HasAttempts(Protocol):
-    @property
-    def attempts(self) -> tuple[Attempt, ...]: ...
+class Measured(Struct, frozen=True):
+    """Records durations and outcomes by the node and slot of the call."""
 
+    metrics: Metrics
 
-Response = TypeVar("Response", bound=_HasAttempts)
-
-
-class _WebhookTimer:
-    def __init__(self, metrics: Metrics) -> None:
-        self._counts = metrics.external
-
-    async def measure(self, request: Awaitable[Response], request_id: str) -> Response:
-        """Await a request and record its duration and outcome."""
-        node, slot = node_and_slot(request_id)
-        began_s = perf_counter()
+    async def __call__(self, request_id: str, response: Awaitable[Response]) -> Response:
+        labels, began_s = node_and_slot(request_id), perf_counter()
         try:
-            response = await request
+            received = await response
         except WebhookFailed as error:
             outcome = "timeout" if error.reason == "timeout" else "failed"
-            self._counts.webhook_failures.table(node, slot)[error.reason] += 1
-            self._record(began_s, (node, slot), outcome, error.attempts)
+            self.metrics.external.webhook_failures.table(*labels)[error.reason] += 1
+            self._record(began_s, labels, outcome, error.attempts)
             raise
-        self._record(began_s, (node, slot), "answered", response.attempts)
-        return response
+        self._record(began_s, labels, "answered", received.attempts)
+        return received
 
     def _record(
         self, began_s: float, labels: tuple[str, str], outcome: str, attempts: tuple[Attempt, ...]
     ) -> None:
-        self._counts.webhook_duration.series(*labels, outcome).observe(perf_counter() - began_s)
+        counts = self.metrics.external
+        counts.webhook_duration.series(*labels, outcome).observe(perf_counter() - began_s)
         if len(attempts) > 1:
             node, slot = labels
-            self._counts.webhook_retries.table(node)[slot] += 1
+            counts.webhook_retries.table(node)[slot] += 1
 
 
-class MeteredActionClient:
-    """Measures webhook requests for actions."""
+class Traced(Struct, frozen=True):
+    """Records each request as a span of its call."""
 
-    def __init__(self, actions: ActionSource, metrics: Metrics) -> None:
-        self._actions = actions
-        self._timer = _WebhookTimer(metrics)
-
-    async def ask(
-        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
-    ) -> ActionResponse:
-        request = self._actions.ask(account, url, body, request_id, sensitive)
-        return await self._timer.measure(request, request_id)
-
-
-class MeteredApiRequests:
-    """Measures API requests like webhooks."""
-
-    def __init__(self, apis: ApiRequests, metrics: Metrics) -> None:
-        self._apis = apis
-        self._timer = _WebhookTimer(metrics)
-
-    async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
-        return await self._timer.measure(self._apis.ask(account, api, values, key), key)
-
-
-class TracedActionClient(Struct, frozen=True):
-    """Records each webhook request as a span of its call."""
-
-    actions: ActionSource
     traces: Traces
 
-    async def ask(
-        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
-    ) -> ActionResponse:
+    async def __call__(self, request_id: str, response: Awaitable[Response]) -> Response:
         fault = "given up"  # if the request is cancelled
         with self.traces.client_span("webhook", call_of(request_id) or "") as span:
             try:
-                response = await self.actions.ask(account, url, body, request_id, sensitive)
+                received = await response
                 fault = ""
             except WebhookFailed as error:
                 fault = error.reason
@@ -96,7 +56,7 @@ class TracedActionClient(Struct, frozen=True):
             finally:
                 span.set_attribute("switchroom.request_id", request_id)
                 span.end(fault)
-        return response
+        return received
 
 
 def node_and_slot(request_id: str) -> tuple[str, str]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
-from aiohttp import ClientSession
 from msgspec import Struct
 
 from engine.callbacks.transport import SignedEvent, Transport, sign
@@ -21,6 +20,7 @@ from engine.webhooks.http_client import (
     ListenerLookup,
     OutgoingRequest,
     ReadResponse,
+    SessionLookup,
     WebhookSender,
     no_listener,
 )
@@ -44,7 +44,7 @@ class WebhookRetry(Struct, frozen=True):
 
     store: Store
     writer: AttemptWriter
-    session_of: Callable[[str], ClientSession]
+    session_of: SessionLookup
     transports: Mapping[type, Transport]
     signer_of: SignerLookup
     limits: Limits
@@ -98,7 +98,7 @@ class WebhookRetry(Struct, frozen=True):
             listener,
         )
         sender = WebhookSender(
-            self.session_of(account), self.clock, _no_jitter, CONNECT_TIMEOUT_S, self.writer
+            self.session_of, self.clock, _no_jitter, CONNECT_TIMEOUT_S, self.writer
         )
         with suppress(WebhookFailed):  # which is what the log says
             await sender.send(request, self._reader(attempt), TOTAL_TIMEOUT_S, may_repeat=False)

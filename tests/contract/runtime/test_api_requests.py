@@ -24,7 +24,9 @@ async def test_a_callback_is_sent() -> None:
         body = {"call": "{{event.callId}}", "n": "{{event.record.n}}", "x": "{{vars.x}}"}
         request = ApiRequest(url, "POST", json=body, answers={"a": "/a"})
         await store.put_request("acme", API, encode(request))
-        runner = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5), fixed_signer())
+        runner = ApiRequestRunner(
+            store, ApiSender(lambda _: session, time.time, lambda: 0.5), fixed_signer()
+        )
         await runner.deliver("acme", API, {"callId": "c1", "record": {"n": 3}}, "c1.e7")
     [(headers, sent)] = server.requests
     assert json.loads(sent) == {"call": "c1", "n": 3, "x": None}
@@ -38,6 +40,8 @@ async def test_a_response_has_the_values_of_a_flow() -> None:
     async with server.open() as url, guarded_session(LOOPBACK) as session:
         request = ApiRequest(url, "POST", json={"name": "{{name}}"}, answers={"first": "/a"})
         await store.put_request("acme", API, encode(request))
-        runner = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5), fixed_signer())
+        runner = ApiRequestRunner(
+            store, ApiSender(lambda _: session, time.time, lambda: 0.5), fixed_signer()
+        )
         response = await runner.ask("acme", API, lambda name: name.upper(), "c1.r1")
     assert (response.status, response.values) == (200, {"first": "b"})

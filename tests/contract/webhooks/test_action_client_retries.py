@@ -85,7 +85,7 @@ async def test_a_refused_connection_is_tried_again(session: ClientSession) -> No
         failed.set()  # called for the retry's jitter, so the first attempt is over
         return 10.0  # two seconds until the retry
 
-    patient = ActionClient(session, Limits(), fixed_signer(), time.time, random)
+    patient = ActionClient(lambda _: session, Limits(), fixed_signer(), time.time, random)
     asking = asyncio.create_task(patient.ask("acme", url, b"{}", "c1.r0"))
     await failed.wait()
     async with server.open(port):

@@ -43,7 +43,7 @@ class Engine:
             self.routes, lambda call_id: NUMBER if call_id == CALL else None, now_ms, self.metrics
         )
         self.client = ActionClient(
-            session,
+            lambda _: session,
             Limits(allow_insecure=True),
             fixed_signer(),
             time.time,

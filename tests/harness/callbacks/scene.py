@@ -95,7 +95,7 @@ class CallbackScene:
             log=self.log,
         )
         stack.push_async_callback(grpc.close)
-        sender = ApiSender(session, time.time, random.random, log=self.log)
+        sender = ApiSender(lambda _: session, time.time, random.random, log=self.log)
         runner = ApiRequestRunner(self.store, sender, self.targets.webhook_signer)
         api_request = ApiRequestTransport(runner)
         outboxes: dict[ShardId, ShardQueues] = {}
@@ -103,7 +103,7 @@ class CallbackScene:
             self.targets,
             {
                 HttpsTarget: HttpTransport(
-                    session, response_timeout_s=response_timeout_s, log=self.log
+                    lambda _: session, response_timeout_s=response_timeout_s, log=self.log
                 ),
                 GrpcTarget: grpc,
                 ApiRequestTarget: api_request,

@@ -175,13 +175,16 @@ class RpcScene:
             self.accounts,
             self.terms,
             CallbackTester(
-                self.accounts, {HttpsTarget: HttpTransport(self.session)}, time.time, lambda: "1"
+                self.accounts,
+                {HttpsTarget: HttpTransport(lambda _: self.session)},
+                time.time,
+                lambda: "1",
             ),
             WebhookRetry(
                 self.store,
                 self.attempts,
                 lambda _account: self.session,
-                {HttpsTarget: HttpTransport(self.session, log=self.attempts)},
+                {HttpsTarget: HttpTransport(lambda _: self.session, log=self.attempts)},
                 self.accounts.webhook_signer,
                 Limits(allow_insecure=True),
             ),

@@ -7,7 +7,7 @@ from engine.calls.flows.templates import Lookup
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand
 from engine.media.clip import MediaError
-from engine.runtime.io.command_runner import IoRunner
+from engine.runtime.io.command_runner import IoRunner, Middleware
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
 from engine.store.errors import StoreDown
@@ -124,11 +124,18 @@ class FakeApiRequests:
 class IoScene:
     """An I/O runner among fakes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *middlewares: Middleware) -> None:
         self.clips, self.actions, self.flows = FakeClips(), FakeActions(), FakeFlows()
         self.sealer = DigitSealer(("secret",), os.urandom)
         flow_cache = FlowCache(self.flows.flow, Limits())
-        self.runner = IoRunner(self.clips, self.actions, flow_cache, FakeApiRequests(), self.sealer)
+        self.runner = IoRunner(
+            self.clips,
+            self.actions,
+            flow_cache,
+            FakeApiRequests(),
+            self.sealer,
+            middlewares=middlewares,
+        )
         self.events: list[Event] = []
 
     async def run(self, command: IoCommand) -> Event:

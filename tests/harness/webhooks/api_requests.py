@@ -24,7 +24,7 @@ def known(**values: Any) -> Any:
 
 async def send(session: ClientSession, request: ApiRequest, **values: Any) -> ApiResponse:
     """Send a request."""
-    return await ApiSender(session, time.time, lambda: 0.5).send(
+    return await ApiSender(lambda _: session, time.time, lambda: 0.5).send(
         request, known(**values), Subject("acme", "request", KEY), Signer(SIGNING_SECRET)
     )
 

@@ -71,7 +71,9 @@ def asker(session: ClientSession, total_s: float = 5.0, *secrets: str) -> Action
     timeouts = ActionTimeouts(connect_s=1.0, total_s=total_s)
     limits = Limits(allow_insecure=True)
     signer_of = fixed_signer(*secrets)
-    return ActionClient(session, limits, signer_of, time.time, lambda: 0.5, timeouts=timeouts)
+    return ActionClient(
+        lambda _: session, limits, signer_of, time.time, lambda: 0.5, timeouts=timeouts
+    )
 
 
 async def ask(session: ClientSession, url: str, total_s: float = 5.0) -> ActionResponse:

@@ -13,8 +13,6 @@ from aiohttp.test_utils import TestServer
 from base.address_guard import AddressRefused, is_address_refused
 from base.lookups import Lookups, look_up
 from engine.app.account_networks import (
-    ActionsByAccount,
-    TransportByAccount,
     address_guards,
     open_sessions,
 )
@@ -80,18 +78,13 @@ async def test_webhooks_and_callbacks() -> None:
         customers = Customers(stack, OWN)
         await customers.open()
         plain = Limits(allow_insecure=True)
-        actions = ActionsByAccount(
-            customers.sessions.map(
-                lambda session: ActionClient(
-                    session, plain, fixed_signer(), time.time, random.random
-                )
-            )
-        )
+        sessions = customers.sessions.of
+        actions = ActionClient(sessions, plain, fixed_signer(), time.time, random.random)
         assert (await actions.ask("acme", customers.url, b"{}", "1")).action is not None
         with pytest.raises(WebhookFailed) as failed:
             await actions.ask("other", customers.url, b"{}", "2")
         assert failed.value.reason == "refused_address"
-        callbacks = TransportByAccount(customers.sessions.map(HttpTransport))
+        callbacks = HttpTransport(sessions)
         target = HttpsTarget(customers.url)
         outcomes = [
             await callbacks.deliver(target, SignedEvent(account, "e1", b"{}", {}))

@@ -85,7 +85,7 @@ class Engine:
         return str(self.server.make_url("/").with_host(host))
 
     async def callback(self, account: str, url: str) -> object:
-        transport = HttpTransport(self.sessions.of(account))
+        transport = HttpTransport(self.sessions.of)
         return await transport.deliver(HttpsTarget(url), SignedEvent(account, "1", b"{}"))
 
     async def grpc(self, account: str, url: str) -> object:
@@ -93,13 +93,11 @@ class Engine:
         return await self._grpc.deliver(target, SignedEvent(account, "1", b"{}"))
 
     async def webhook(self, account: str, url: str) -> object:
-        client = ActionClient(
-            self.sessions.of(account), Limits(), fixed_signer(), time.time, random.random
-        )
+        client = ActionClient(self.sessions.of, Limits(), fixed_signer(), time.time, random.random)
         return await client.ask(account, url, b"{}", "1")
 
     async def api_request(self, account: str, url: str) -> object:
-        sender = ApiSender(self.sessions.of(account), time.time, random.random)
+        sender = ApiSender(self.sessions.of, time.time, random.random)
         signer = await fixed_signer()(account)
         subject = Subject(account, "request", "1")
         return await sender.send(ApiRequest(url), lambda _name: None, subject, signer)

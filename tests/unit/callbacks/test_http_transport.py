@@ -75,7 +75,10 @@ async def deliver(result: Response | BaseException) -> tuple[Outcome, Session, E
     """Return the outcome of an attempt, its request, and what is logged of it."""
     session, log = Session(result), Log()
     transport = HttpTransport(
-        cast("aiohttp.ClientSession", session), lambda: NOW_S, response_timeout_s=7.0, log=log
+        lambda _: cast("aiohttp.ClientSession", session),
+        lambda: NOW_S,
+        response_timeout_s=7.0,
+        log=log,
     )
     outcome = await transport.deliver(HttpsTarget(URL), EVENT)
     (attempt,) = log.attempts
@@ -146,7 +149,7 @@ async def test_why_there_is_no_response(error: Exception, reason: str) -> None:
 async def test_an_attempt_that_is_cancelled_is_logged() -> None:
     """It may have arrived: nothing is known of it."""
     session, log = Session(asyncio.CancelledError()), Log()
-    transport = HttpTransport(cast("aiohttp.ClientSession", session), log=log)
+    transport = HttpTransport(lambda _: cast("aiohttp.ClientSession", session), log=log)
     with pytest.raises(asyncio.CancelledError):
         await transport.deliver(HttpsTarget(URL), EVENT)
     assert [(each.status, each.reason) for each in log.attempts] == [(0, "timeout")]

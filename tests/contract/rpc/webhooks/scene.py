@@ -26,10 +26,12 @@ class WebhookScene:
         self.scene, self.server, self.url = scene, server, url
         limits, signer, log = Limits(allow_insecure=True), fixed_signer(), scene.attempts
         session = scene.session
-        self.actions = ActionClient(session, limits, signer, time.time, lambda: 0.5, log=log)
-        sender = ApiSender(session, time.time, lambda: 0.5, log=log)
+        self.actions = ActionClient(
+            lambda _: session, limits, signer, time.time, lambda: 0.5, log=log
+        )
+        sender = ApiSender(lambda _: session, time.time, lambda: 0.5, log=log)
         self.requests = ApiRequestRunner(scene.store, sender, signer)
-        self.callbacks = HttpTransport(session, log=log)
+        self.callbacks = HttpTransport(lambda _: session, log=log)
 
     async def ask(self, number: int = 0, body: bytes = b"{}", sensitive: str = "") -> None:
         """Request an action for a call."""

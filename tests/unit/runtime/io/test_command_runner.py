@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from cProfile import Profile
 
 from msgspec import json
@@ -26,6 +26,7 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
+from engine.runtime.io.command_runner import Response
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import MAX_CALLS_OF_TURN
 from tests.harness.calls.builders import CLIPS, HTTPS, outbound, say, tree
@@ -216,6 +217,25 @@ async def test_an_api_request_is_sent() -> None:
         "r", "status_404", 404, ((3, 404),)
     )
     assert await scene.run(SendApiRequest("r", "bug")) == ApiRequestFailed("r", "internal")
+
+
+async def test_middlewares_wrap_each_request() -> None:
+    """Webhooks and API requests alike, the first one innermost."""
+    wrapped = []
+
+    class Noted:
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        async def __call__(self, request_id: str, response: Awaitable[Response]) -> Response:
+            received = await response
+            wrapped.append((self._name, request_id))
+            return received
+
+    scene = IoScene(Noted("inner"), Noted("outer"))
+    await scene.run(SendWebhook("r1", HTTPS, b"{}"))
+    await scene.run(SendApiRequest("r2", "good"))
+    assert wrapped == [("inner", "r1"), ("outer", "r1"), ("inner", "r2"), ("outer", "r2")]
 
 
 async def test_an_internal_error_is_an_event() -> None:

@@ -33,7 +33,9 @@ async def test_requests_that_cannot_be_read(store: MemoryStore, account: str, re
     """An unknown request, another account's request and a store that is down have reasons."""
     await store.put_request("other", API, encode(ApiRequest("https://a.example/")))
     async with guarded_session() as session:
-        book = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5), fixed_signer())
+        book = ApiRequestRunner(
+            store, ApiSender(lambda _: session, time.time, lambda: 0.5), fixed_signer()
+        )
         with pytest.raises(WebhookFailed) as failed:
             await book.ask(account, API, lambda _name: None, "k")
     assert failed.value.reason == reason
