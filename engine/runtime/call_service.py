@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import Iterator
 
-import msgspec
 import structlog
 
 from base.tasks import wait_for_event
 from engine.calls.model.call import Call
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.requests import CallRequest, ControlRequest, HangupRequested
-from engine.calls.model.storage_format import StoredCall, decode_stored_call
+from engine.calls.model.storage_format import StoredCall
 from engine.calls.sessions.preconditions import Rejection, check_request
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound import InboundCalls
@@ -19,26 +18,26 @@ from engine.runtime.admission.inbound_routes import (
     InboundRoutes,
     no_default_target,
 )
+from engine.runtime.admission.local_calls import LocalCalls
 from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator
 from engine.runtime.agents.phone_logins import PhoneReports
 from engine.runtime.base.context import EngineContext
-from engine.runtime.pbx_nodes.node import IncomingChannel, Node
+from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.policy.capacity_limits import ClusterLoad
 from engine.runtime.policy.operator_stops import DrainedNodes
 from engine.runtime.shard.control_requests import NotOwner, RequestRejected, awaiting_commit
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
-from wire.call_id_format import shard_of
 from wire.rpc import Originate
 from wire.shard import ShardId
 
 CONNECT_TIMEOUT_S = 1
 
 
-class CallService:
+class CallService(LocalCalls):
     """What RPC handlers and nodes call; the shards hold the calls themselves."""
 
     def __init__(
@@ -50,22 +49,20 @@ class CallService:
         default_target: DefaultTargetLookup = no_default_target,
     ) -> None:
         self.drained_nodes = DrainedNodes(context.store)
-        self.node_selection = NodeSelection(
+        nodes = NodeSelection(
             context.clock,
             settings,
             cluster,
             context.metrics,
             drained=lambda: self.drained_nodes.nodes,
         )
+        super().__init__(context.store, settings.shards, nodes)
         self.phone_reports = PhoneReports(
             lambda: context.clock.now_ms() - context.clock.offset_ms  # the store's time
         )
         self.phones = PhoneLocator(self.node_selection.nodes, self.phone_reports.logins)
-        self.releasing = self.node_selection.releasing
-        self._store = context.store
         self._clock = context.clock
         self._link_call = context.link_call
-        self._shards = settings.shards
         agents = AgentNodes(directory, self.phones) if directory is not None else None
         self._outbound = OutboundCalls(context, self, settings, default_target, agents)
         routes = InboundRoutes(context.store, context.clock.now_ms, default_target=default_target)
@@ -76,10 +73,6 @@ class CallService:
         return self._clock.now_ms()
 
     @property
-    def nodes(self) -> dict[str, Node]:
-        return self.node_selection.nodes
-
-    @property
     def live_calls(self) -> int:
         return self.node_selection.live_calls
 
@@ -88,46 +81,6 @@ class CallService:
 
     def owned_shards(self) -> list[ShardId]:
         return [ShardId(node.name, slot) for node in self.nodes.values() for slot in node.shards]
-
-    def owns(self, shard: ShardId) -> bool:
-        """Return whether a shard is this engine's, and is not being handed over."""
-        return shard not in self.releasing and self._find(shard) is not None
-
-    def check_owned(self, call: str) -> None:
-        """Raise NotOwner when another engine has a call's shard."""
-        shard = shard_of(call)
-        if shard is not None and self._shards.has(shard) and not self.owns(shard):
-            raise NotOwner(shard)
-
-    def find(self, call: str) -> tuple[CallShard, LiveCall] | None:
-        found = shard_of(call)
-        shard = self._find(found) if found else None
-        live_call = shard.calls.get(call) if shard else None
-        return (shard, live_call) if shard and live_call else None
-
-    def shard(self, call: str) -> CallShard:
-        """Return the shard of a call, which must be this engine's."""
-        shard = shard_of(call)
-        found = self._find(shard) if shard else None
-        if found is None:
-            raise NotOwner(shard)
-        return found
-
-    def _find(self, shard: ShardId) -> CallShard | None:
-        node = self.nodes.get(shard.node)
-        return node.shards.get(shard.slot) if node else None
-
-    async def read(self, call: str) -> Call | None:
-        """Read a call, live or ended; raises StoreDown, and NoCapacity if it cannot be decoded."""
-        if found := self.find(call):
-            return found[1].call
-        shard = shard_of(call)
-        body = await self._store.read(shard, call) if shard else None
-        try:
-            return decode_stored_call(body).call if body else None
-        except msgspec.DecodeError:
-            text = f"call {call} was stored by a later version of the engine"
-            raise NoCapacity("no_owner", text) from None
 
     async def originate(self, request: Originate, *, may_pass_on: bool = False) -> Call:
         return await self._outbound.originate(request, may_pass_on=may_pass_on)

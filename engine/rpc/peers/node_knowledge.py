@@ -1,9 +1,9 @@
 """Asks the other engines what they know of PBX nodes to which this one was not connected."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import aiohttp
 import msgspec
@@ -14,6 +14,7 @@ from yarl import URL
 from engine.calls.model.events import DigitPressed
 from engine.rpc.peers.client import PeerClient
 from engine.runtime.agents.phone_logins import PhoneReports
+from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.digit_sealer import DigitSealer, UnreadableDigits
 from wire import rpc
 from wire.decoding.messages import decode_message
@@ -27,21 +28,10 @@ POLL_INTERVAL_S = 1.0
 _DIGITS, _PHONES = URL("/rpc/v1/peers/digits"), URL("/rpc/v1/peers/phones")
 
 
-class Peers(Protocol):
-    """The other engines; see `cluster.Membership`."""
-
-    def hearers(self, node: str) -> list[str]:
-        """Return the URLs of those that hear a node's digits, the longest first."""
-
-    @property
-    def phone_revisions(self) -> Mapping[str, int]:
-        """The revisions of their reports of phones, by URL."""
-
-
 class NodeKnowledge(Struct, frozen=True):
     """What the other engines know of nodes."""
 
-    peers: Peers
+    peers: Membership
     client: PeerClient
     sealer: DigitSealer
     offset_ms: Callable[[], int]  # how far this engine's clock is ahead of the store's

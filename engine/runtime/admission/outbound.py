@@ -1,7 +1,6 @@
 """Outbound calls: each gets a shard of this engine, and an id that names it."""
 
 import asyncio
-from typing import Protocol
 from weakref import WeakValueDictionary
 
 from msgspec.structs import asdict, replace
@@ -12,11 +11,11 @@ from engine.calls.model.leg import Leg
 from engine.calls.verbs.dial import dial_data
 from engine.runtime.admission.config import AdmissionConfig, CallIdTails, NewCall
 from engine.runtime.admission.inbound_routes import DefaultTargetLookup
-from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
+from engine.runtime.admission.local_calls import LocalCalls
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.agents.phone_locator import AgentNodes
 from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.control_requests import NotOwner, awaiting_commit
-from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings
@@ -25,26 +24,7 @@ from wire.callbacks.targets import AUTO_SET, CallTarget, parse_call_target
 from wire.party import Party
 from wire.phone_numbers.international_form import dialled, international
 from wire.rpc import Originate
-from wire.shard import ShardId
 from wire.verbs import Action, Verb
-
-
-class LocalCalls(Protocol):
-    """This engine's calls and shards; see `call_service.CallService`."""
-
-    node_selection: NodeSelection
-
-    def owns(self, shard: ShardId) -> bool:
-        """Return whether a shard is this engine's."""
-
-    def shard(self, call: str) -> CallShard:
-        """Return the shard of a call, which is this engine's."""
-
-    def find(self, call: str) -> tuple[CallShard, LiveCall] | None:
-        """Find a live call of this engine."""
-
-    async def read(self, call: str) -> Call | None:
-        """Read a call, live or ended; raises StoreDown."""
 
 
 class OutboundCalls:

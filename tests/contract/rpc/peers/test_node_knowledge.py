@@ -16,6 +16,7 @@ from engine.rpc.peers.client import open_peer_client
 from engine.rpc.peers.node_knowledge import NodeKnowledge
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.phone_logins import PhoneReports
+from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.digit_sealer import DigitSealer
 from tests.harness.ports import free_port
 from tests.harness.rpc.other_engines import SINGLE_ENGINE
@@ -27,12 +28,17 @@ LEG, OTHER_LEG = "1700000000.1", "1700000000.2"
 HOUR_MS = 3_600_000
 
 
-class Peers:
+class Peers(Membership):
     """The other engines, as the test sets them."""
 
     def __init__(self, *urls: str) -> None:
+        super().__init__("me")
         self.urls = list(urls)
-        self.phone_revisions: dict[str, int] = {}
+        self.revisions: dict[str, int] = {}
+
+    @property
+    def phone_revisions(self) -> dict[str, int]:
+        return self.revisions
 
     def hearers(self, _node: str) -> list[str]:
         return self.urls
@@ -108,7 +114,7 @@ async def test_phones_are_learned(scene: RpcScene) -> None:
         task = asyncio.create_task(knowledge.run(reports))
         try:
             assert not known.is_read
-            peers.phone_revisions = {scene.url: theirs.revision}
+            peers.revisions = {scene.url: theirs.revision}
             await until(lambda: known.knows("PJSIP/1001"), what="the report")
             assert reports.logins.node_of("PJSIP/1001") == "pbx2"
             assert reports.report().logins == {}
