@@ -18,10 +18,11 @@ from engine.runtime.agents.registered_endpoints import APP as PRESENCE_APP
 from engine.runtime.agents.registered_endpoints import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.interfaces import DialPolicy, IoRunner, Pbx
+from engine.runtime.base.interfaces import DialPolicy, Pbx
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates, trunk_templates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from engine.runtime.pbx_nodes.node import (

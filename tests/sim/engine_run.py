@@ -13,9 +13,7 @@ from engine.observe.metrics import Metrics
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
-from engine.runtime.base.interfaces import IoRunner as IoRunnerPort
 from engine.runtime.base.interfaces import Pbx, StreamRunner
-from engine.runtime.base.interfaces import Writer as WriterPort
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.command_runner import IoRunner
@@ -34,6 +32,7 @@ from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import Core
 from engine.runtime.streams.node_streams import FencedStreams
+from engine.store.writer import Writer
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock, SimClock
@@ -91,8 +90,8 @@ class PartOverrides(Struct, frozen=True):
     """Replacements for parts of an engine, to plant faults."""
 
     pbx: Callable[[Pbx], Pbx] = lambda pbx: pbx
-    writer: Callable[[WriterPort], WriterPort] = lambda writer: writer
-    io_runner: Callable[[IoRunnerPort], IoRunnerPort] = lambda io_runner: io_runner
+    writer: Callable[[Writer], Writer] = lambda writer: writer
+    io_runner: Callable[[IoRunner], IoRunner] = lambda io_runner: io_runner
     clock: Callable[[Clock], Clock] = lambda clock: clock
     on_event: Callable[[OnEvent], OnEvent] = lambda on_event: on_event
     ami: Callable[[Ami], Ami] = lambda ami: ami

@@ -1,4 +1,4 @@
-"""Interfaces between the runtime and everything that the simulator replaces."""
+"""Interfaces that lower packages of the runtime use and higher ones implement."""
 
 from collections.abc import Callable
 from typing import Literal, Protocol
@@ -9,11 +9,8 @@ from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.call import Call
 from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event
-from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.calls.model.stream_commands import StreamCommand
-from engine.store.change import Change
 from wire.agents import PhoneKind
-from wire.media import Clip, Source
 
 
 class Pbx(Protocol):
@@ -28,33 +25,6 @@ class Pbx(Protocol):
 
     async def ask(self, request: Request) -> Reply:
         """Send a request that belongs to no call and return its reply."""
-
-
-class Writer(Protocol):
-    """Commits one slot's changes in order and calls `done` after each commit."""
-
-    is_healthy: bool  # whether the last commit reached the store
-
-    @property
-    def is_overloaded(self) -> bool:
-        """Whether the backlog is too long to start a new call."""
-
-    @property
-    def pending_count(self) -> int:
-        """Number of changes that wait for their commit."""
-
-    @property
-    def lag_s(self) -> float:
-        """For how long the present commit has been tried; 0: none is in progress."""
-
-    def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
-        """Queue a change without waiting; a change without side effects need not be urgent."""
-
-    def rewrite(self, change: Change) -> None:
-        """Queue a change that rewrites state held in memory, whatever the backlog."""
-
-    def mark_sent(self, call_id: str) -> None:
-        """Store that the last webhooks of an ended call have been sent."""
 
 
 class AgentPhone(Struct, frozen=True):
@@ -164,28 +134,3 @@ class StreamRunner(Protocol):
 
         The same command again changes nothing.
         """
-
-
-class IoRunner(Protocol):
-    """Runs a call's I/O commands; `engine.runtime.io.command_runner` implements it."""
-
-    def cached_clips(self, account: str, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        """Return the clips of all sources; None when one must be fetched."""
-
-    def silent(self, account: str, sources: tuple[Source, ...]) -> tuple[str, ...]:
-        """Return the names of cached sources of which nothing is heard."""
-
-    def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
-        """Return the event that loads a flow node, if the flow is cached."""
-
-    def seal_digit(self, call_id: str, digit: str) -> str:
-        """Return a digit of a sensitive gather in the form that its call may store."""
-
-    def prefetch(self, call: Call, command: PrefetchMedia) -> None:
-        """Fetch audio for a call in the background."""
-
-    def release(self, call_id: str) -> None:
-        """Cancel what is fetched for a call that has ended, and for no other."""
-
-    def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
-        """Run a command and call `done` once with its result."""

@@ -33,45 +33,17 @@ from engine.calls.model.io_results import (
     MediaFetched,
 )
 from engine.media.clip import MediaError
+from engine.media.clip_cache import ClipCache
 from engine.runtime.io.digit_sealer import DigitSealer, UnreadableDigits
 from engine.runtime.io.flow_cache import FlowCache, call_variables, no_action
 from engine.store.errors import StoreDown
-from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.action_client import ActionClient
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
 from wire.decoding.errors import BadInput
 from wire.media import Clip, MediaFault, Source, describe_source
 
 log = structlog.get_logger()
-
-
-class ClipSource(Protocol):
-    def cached(self, account: str, source: Source) -> Clip | None:
-        """Return a clip if it is cached."""
-
-    async def fetch(self, account: str, source: Source) -> Clip:
-        """Return a clip, fetched if need be; raises MediaError."""
-
-    def is_silent(self, account: str, source: Source) -> bool:
-        """Return whether nothing is heard of a cached clip."""
-
-    def prefetch(self, account: str, sources: tuple[Source, ...], call_id: str) -> None:
-        """Fetch clips for a call in the background."""
-
-    def release(self, call_id: str) -> None:
-        """Cancel what is fetched for a call that has ended, and for no other."""
-
-
-class ActionSource(Protocol):
-    """Requests call actions from customers' webhooks."""
-
-    async def ask(
-        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
-    ) -> ActionResponse:
-        """Request the next action; raises WebhookFailed.
-
-        `sensitive` are digits in the body that no log may contain.
-        """
 
 
 class ApiRequests(Protocol):
@@ -108,8 +80,8 @@ class IoRunner:
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
-        clips: ClipSource,
-        actions: ActionSource,
+        clips: ClipCache,
+        actions: ActionClient,
         flows: FlowCache,
         apis: ApiRequests,
         sealer: DigitSealer,

@@ -35,7 +35,7 @@ from engine.calls.model.io_commands import (
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream, StreamCommand
 from engine.calls.model.stream_events import StreamEnded
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.interfaces import IoRunner
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.pbx.ari_requests import (
     continues_after,
     event_from_reply,

@@ -31,7 +31,7 @@ from engine.calls.step import step
 from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.calls.verbs.sensitive_input import sensitive_leg
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.interfaces import IoRunner, Writer
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.control_requests import RequestAck
@@ -48,6 +48,7 @@ from engine.runtime.shard.step_runner import (
     drop_call,
     no_op,
 )
+from engine.store.writer import Writer
 from wire.base import tag_of
 from wire.call_id_format import call_of
 

@@ -27,7 +27,8 @@ from engine.calls.model.io_results import FlowNodeLoaded, MediaFetched
 from engine.calls.model.storage_format import encode_log_entry
 from engine.calls.verbs.sensitive_input import is_sealable
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.interfaces import DialPolicy, IoRunner, Writer
+from engine.runtime.base.interfaces import DialPolicy
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.control_requests import CallTooLarge
 from engine.runtime.shard.executor import CommandExecutor
@@ -35,6 +36,7 @@ from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbox import CommandState, PendingCommand, mark_committed
 from engine.store.change import Change
 from engine.store.errors import Overflow
+from engine.store.writer import Writer
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
 # A customer's call must not fill the store: a bot can send 60 marks a second, each a step, and a

@@ -2,16 +2,18 @@
 
 import asyncio
 import os
+from collections.abc import Iterable
 
 from engine.calls.flows.templates import Lookup
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand
 from engine.media.clip import MediaError
+from engine.media.clip_cache import ClipCache
 from engine.runtime.io.command_runner import IoRunner, Middleware
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
 from engine.store.errors import StoreDown
-from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.action_client import ActionClient, ActionResponse
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
 from tests.harness.calls.builders import CLIPS, HTTPS, outbound, say, tree
@@ -24,7 +26,7 @@ GOOD, BAD, BROKEN = Audio(HTTPS), Audio(HTTPS + "404"), Audio(HTTPS + "bug")
 HANGING = Audio(HTTPS + "hanging")
 
 
-class FakeClips:
+class FakeClips(ClipCache):
     """One cached clip, one that can be fetched, one that cannot."""
 
     def __init__(self) -> None:
@@ -62,14 +64,14 @@ class FakeClips:
         """Keep the call."""
         self.released.append(call_id)
 
-    def prefetch(self, account: str, sources: tuple[Source, ...], call_id: str) -> None:
+    def prefetch(self, account: str, sources: Iterable[Source], call_id: str) -> None:
         """Keep the sources."""
         assert account == "acme"
         assert call_id
-        self.prefetched = sources
+        self.prefetched = tuple(sources)
 
 
-class FakeActions:
+class FakeActions(ActionClient):
     """A customer's server whose answer depends on the URL."""
 
     def __init__(self) -> None:

@@ -14,6 +14,7 @@ from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.calls.step import step
 from engine.runtime.base.clock import Timer
 from engine.runtime.base.interfaces import DialPolicy
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import (
@@ -31,6 +32,7 @@ from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import Core
 from engine.store.change import Change
+from engine.store.writer import Writer
 from tests.harness.calls.builders import MAIN, NOW, outbound, say
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from wire.media import Clip, Source
@@ -92,7 +94,7 @@ class ManualClock:
         self.now = end
 
 
-class ManualWriter:
+class ManualWriter(Writer):
     """A writer that keeps changes, and commits at once or on demand."""
 
     def __init__(self) -> None:
@@ -102,8 +104,13 @@ class ManualWriter:
         self.pending: list[Callable[[], None]] = []
         self.at_once = True
         self.is_healthy = True
-        self.is_overloaded = False
+        self.is_full = False
         self.refusal: Exception | None = None
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Return whether it is full."""
+        return self.is_full
 
     @property
     def pending_count(self) -> int:
@@ -141,7 +148,7 @@ class ManualWriter:
             done()
 
 
-class ManualIoRunner:
+class ManualIoRunner(IoRunner):
     """I/O commands that the test completes; cached clips are in `clips`."""
 
     def __init__(self) -> None:

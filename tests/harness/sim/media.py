@@ -4,14 +4,17 @@
 the PBX cannot play it. A text for TTS is the same without `https://audio/`.
 """
 
+from collections.abc import Iterable
+
 from engine.media.clip import LEAD_IN_MS, MediaError
+from engine.media.clip_cache import ClipCache
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
 from wire.media import Audio, Clip, Source, Tone
 
 
-class SimClipCache:
-    """Implements `engine.runtime.io.command_runner.ClipSource` for one engine."""
+class SimClipCache(ClipCache):
+    """The clip cache of one engine."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, cached_media: dict[Source, Clip]) -> None:
         self._clock = clock
@@ -40,7 +43,7 @@ class SimClipCache:
     def release(self, call_id: str) -> None:
         """Go on: what is fetched for no call does no harm here."""
 
-    def prefetch(self, account: str, sources: tuple[Source, ...], call_id: str) -> None:
+    def prefetch(self, account: str, sources: Iterable[Source], call_id: str) -> None:
         """Fetch clips in the background."""
         del account, call_id
         for source in sources:

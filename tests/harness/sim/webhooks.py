@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from engine.calls.flows.templates import Lookup
-from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.action_client import ActionClient, ActionResponse
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.sim.clock import SimClock
@@ -55,11 +55,11 @@ class SimServers:
         return self._rng.choice((3, 40, 800)) * (0.5 + self._rng.random()), "", self._offer()
 
 
-class SimActionClient:
-    """Implements `engine.runtime.io.command_runner.ActionSource` for one engine."""
+class SimActionClient(ActionClient):
+    """The action client of one engine."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
-        self._clock = clock
+        self._sim_clock = clock
         self._loop = loop
         self._servers = servers
 
@@ -68,7 +68,7 @@ class SimActionClient:
     ) -> ActionResponse:
         """Request the next action; raises WebhookFailed."""
         del account, url, sensitive
-        delay_ms, fault, action = self._servers.receive(request_id, body, self._clock.at_ms)
+        delay_ms, fault, action = self._servers.receive(request_id, body, self._sim_clock.at_ms)
         await self._loop.sleep(delay_ms)
         if fault:
             raise WebhookFailed(fault, "sim", ())

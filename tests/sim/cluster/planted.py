@@ -13,7 +13,7 @@ from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import OnStored
-from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.action_client import ActionClient, ActionResponse
 from tests.harness.sim.redis import SimLink
 from tests.harness.sim.webhooks import SimActionClient
 from wire.shard import ShardId
@@ -82,7 +82,7 @@ class SlowHandover:
         await asyncio.sleep(0.5)  # of virtual time
 
 
-class RenamingActionClient:
+class RenamingActionClient(ActionClient):
     """Sends webhooks with request ids of its own."""
 
     def __init__(self, action_client: SimActionClient, engine: str) -> None:

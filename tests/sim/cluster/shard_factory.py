@@ -5,7 +5,6 @@ from random import Random
 from typing import Any
 
 from engine.observe.metrics import Metrics
-from engine.runtime.base.interfaces import IoRunner as IoRunnerPort
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.io.command_runner import IoRunner
@@ -118,7 +117,7 @@ class SimShardFactory:
         )
         return session.run()
 
-    def _running(self) -> IoRunnerPort:
+    def _running(self) -> IoRunner:
         env = self._env
         action_client = SimActionClient(env.clock, self._loop, env.servers)
         clip_cache = SimClipCache(env.clock, self._loop, env.cached_media)

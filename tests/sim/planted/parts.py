@@ -11,8 +11,9 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia, SendWebhook
 from engine.runtime.base.clock import Clock, Timer
-from engine.runtime.base.interfaces import IoRunner, Writer
+from engine.runtime.io.command_runner import IoRunner
 from engine.store.change import Change
+from engine.store.writer import Writer
 from tests.sim.engine_run import OnEvent
 from wire.media import Clip, Source
 
@@ -69,7 +70,7 @@ class SlowClock:
         return self._clock.call_at(when_ms + 500, callback)
 
 
-class _WriterProxy:
+class _WriterProxy(Writer):
     def __init__(self, writer: Writer, every: int = 1) -> None:
         self._writer = writer
         self._every = every
@@ -129,7 +130,7 @@ class DuplicatingWriter(_WriterProxy):
         self._writer.write(change, done, urgent=urgent)
 
 
-class _IoRunnerProxy:
+class _IoRunnerProxy(IoRunner):
     def __init__(self, io_runner: IoRunner) -> None:
         self._io_runner = io_runner
 

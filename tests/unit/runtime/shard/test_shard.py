@@ -350,7 +350,7 @@ def test_no_new_call_while_it_cannot_be_stored(healthy: bool, overloaded: bool) 
     """The store is down, or its backlog is too long."""
     scene = ShardScene()
     assert scene.shard.can_store
-    scene.writer.is_healthy, scene.writer.is_overloaded = healthy, overloaded
+    scene.writer.is_healthy, scene.writer.is_full = healthy, overloaded
     assert not scene.shard.can_store
 
 
