@@ -180,7 +180,7 @@ class Engine:
                 targets,
                 policy,
                 factories.callback_tester(targets, transports),
-                await factories.webhook_retry(
+                await factories.webhook_resend(
                     parts, targets, transports, self._limits, listeners.find_for_request
                 ),
                 telemetry,

@@ -57,7 +57,7 @@ from engine.runtime.io.instrumentation import (
     Measured,
     Traced,
 )
-from engine.runtime.io.webhook_retry import WebhookRetry
+from engine.runtime.io.webhook_resend import WebhookResend
 from engine.runtime.pbx.endpoint_templates import trunk_templates
 from engine.runtime.policy.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.policy.dial_policy import DialPolicy
@@ -295,7 +295,7 @@ Transports = Mapping[type, Transport]
 def account_settings(settings: Settings, store: Store) -> AccountSettings:
     key = settings.signing_key
     account_secrets = AccountSecrets(key.get_secret_value().encode() if key else None, os.urandom)
-    return AccountSettings(store.outbox, now_ms, account_secrets)
+    return AccountSettings(store.callback_queue, now_ms, account_secrets)
 
 
 async def callback_transports(
@@ -322,17 +322,17 @@ def callback_tester(targets: AccountSettings, transports: Transports) -> Callbac
     return CallbackTester(targets, transports, time.time, partial(secrets.token_hex, 8))
 
 
-async def webhook_retry(
+async def webhook_resend(
     parts: Assembly,
     targets: AccountSettings,
     transports: Transports,
     limits: Limits,
     listener_of: ListenerLookup,
-) -> WebhookRetry:
+) -> WebhookResend:
     """Build what repeats requests of the webhook log."""
     settings = parts.settings
     sessions = await open_sessions(parts.stack, settings, settings.webhook_allow, parts.lookups)
-    return WebhookRetry(
+    return WebhookResend(
         parts.context.store,
         parts.attempts,
         sessions.of,
@@ -353,7 +353,7 @@ def callback_dispatcher(
     settings, context = parts.settings, parts.context
     store, metrics = context.store, context.metrics
     schedule = RetrySchedule(settings.callback_retries_s)
-    outboxes: dict[ShardId, ShardQueues] = {}
+    shards: dict[ShardId, ShardQueues] = {}
     delivery = DeliveryAttempt(
         targets,
         transports,
@@ -364,11 +364,11 @@ def callback_dispatcher(
         metrics=metrics.callbacks,
         is_stopped=is_stopped,
     )
-    worker = CallDelivery(store.outbox, delivery, outboxes)
+    worker = CallDelivery(store.callback_queue, delivery, shards)
     circuit_breaker = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
     limit = ConcurrencyLimit(settings.callback_max_in_flight)
     queues = DeliveryScheduler(worker, circuit_breaker, time.monotonic, random.random, limit)
-    dispatcher = CallbackDispatcher(store.outbox, queues, outboxes, schedule, metrics)
+    dispatcher = CallbackDispatcher(store.callback_queue, queues, shards, schedule, metrics)
     parts.stack.push_async_callback(dispatcher.close)
     return dispatcher
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from base.ttl_cache import TtlCache
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.settings_changes import SettingsChanges
+from engine.store.callback_queue import CallbackQueue
 from engine.store.errors import StoreDown
-from engine.store.outbox import Outbox
 from engine.webhooks.errors import WebhookFailed
 from engine.webhooks.signatures import Signer
 from wire.callbacks.account import PutCallback
@@ -26,7 +26,7 @@ class AccountSettings:
 
     def __init__(
         self,
-        store: Outbox,
+        store: CallbackQueue,
         now_ms: Callable[[], int],
         secrets: AccountSecrets,
     ) -> None:

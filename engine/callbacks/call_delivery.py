@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
 from engine.callbacks.shard_queues import MAX_BUFFERED_EVENTS, CallQueue, ShardQueues
 from engine.callbacks.target_queue import RateLimit, TargetQueue
+from engine.store.callback_queue import CallbackQueue, GivenUp, Settlement
 from engine.store.errors import StoreDown
-from engine.store.outbox import GivenUp, Outbox, Settlement
 from wire.shard import ShardId
 
 log = structlog.get_logger()
@@ -24,26 +24,26 @@ LAST_EVENT_MARK = b'"event":"completed"'
 class CallDelivery(Struct, frozen=True):
     """Delivers for the shards that are open."""
 
-    outbox: Outbox
+    callback_queue: CallbackQueue
     delivery: DeliveryAttempt
-    outboxes: Mapping[ShardId, ShardQueues]
+    shards: Mapping[ShardId, ShardQueues]
 
     async def deliver_next(self, target: TargetQueue, call: CallQueue, offer: Offer) -> bool:
         """Try to deliver a call's first event; returns whether the next one may follow.
 
         `offer` gets a call whose new events need not wait for its first one.
         """
-        outbox = self.outboxes.get(call.shard)
-        if outbox is None:
+        queues = self.shards.get(call.shard)
+        if queues is None:
             target.circuit.record_cancel()
             return False
-        outbox.in_flight.add(call.call_id)
+        queues.in_flight.add(call.call_id)
         try:
-            decision = await self._attempt(outbox, call)
+            decision = await self._attempt(queues, call)
             self._update_target(target, call, decision)
-            return decision is not None and self._settle(outbox, call, decision, offer)
+            return decision is not None and self._settle(queues, call, decision, offer)
         finally:
-            outbox.in_flight.discard(call.call_id)
+            queues.in_flight.discard(call.call_id)
 
     async def rate_limit(self, call: CallQueue) -> RateLimit:
         """Return the limits of a call's target; the defaults while they cannot be read."""
@@ -54,32 +54,32 @@ class CallDelivery(Struct, frozen=True):
 
     def postpone(self, call: CallQueue, wait_s: float) -> None:
         """Leave a call's events in the store for a while."""
-        outbox = self.outboxes.get(call.shard)
-        if outbox is not None:
-            self._postpone(outbox, call, wait_s, tries=-1, offer=None)
+        queues = self.shards.get(call.shard)
+        if queues is not None:
+            self._postpone(queues, call, wait_s, tries=-1, offer=None)
 
     @staticmethod
     def _postpone(
-        outbox: ShardQueues, call: CallQueue, wait_s: float, tries: int, offer: Offer | None
+        queues: ShardQueues, call: CallQueue, wait_s: float, tries: int, offer: Offer | None
     ) -> None:
-        if outbox.contains(call):
+        if queues.contains(call):
             call.is_due_again = call.has_new_events = False
             settlement = Settlement(call.call_id, tries=tries, retry_after_ms=int(wait_s * 1000))
-            outbox.settle(settlement, lambda: _release_postponed(outbox, call, offer))
+            queues.settle(settlement, lambda: _release_postponed(queues, call, offer))
 
-    async def _attempt(self, outbox: ShardQueues, call: CallQueue) -> DeliveryDecision | None:
+    async def _attempt(self, queues: ShardQueues, call: CallQueue) -> DeliveryDecision | None:
         """Make an attempt; None: there was nothing to deliver, or it could not be started."""
         try:
-            if not await self._has_event(outbox, call):
+            if not await self._has_event(queues, call):
                 return None
             decision = await self.delivery.deliver(call, call.events[0])
             if decision.retry_after_s is not None and call.tries + 1 >= BLOCKING_TRIES:
                 return await self._try_later_events(call, decision)
         except StoreDown:
-            outbox.discard_queue(call)  # due again in the store when its claim expires
+            queues.discard_queue(call)  # due again in the store when its claim expires
         except Exception:
             log.exception("callback delivery: internal error", call_id=call.call_id)
-            outbox.discard_queue(call)
+            queues.discard_queue(call)
         else:
             return decision
         return None
@@ -103,22 +103,24 @@ class CallDelivery(Struct, frozen=True):
             failed.append(GivenUp(event[0], decision.reason, 1))
         return first
 
-    async def _has_event(self, outbox: ShardQueues, call: CallQueue) -> bool:
+    async def _has_event(self, queues: ShardQueues, call: CallQueue) -> bool:
         """Read a call's events unless all are in memory; return whether one is to be delivered."""
-        if not outbox.contains(call):
+        if not queues.contains(call):
             return False
-        is_loaded = call.head is not None or call.is_complete or await self._load(outbox, call)
-        if not (is_loaded and outbox.is_open):
-            outbox.discard_queue(call)
+        is_loaded = call.head is not None or call.is_complete or await self._load(queues, call)
+        if not (is_loaded and queues.is_open):
+            queues.discard_queue(call)
         elif call.head is None:
-            outbox.release(call)
-        return outbox.contains(call)
+            queues.release(call)
+        return queues.contains(call)
 
-    async def _load(self, outbox: ShardQueues, call: CallQueue) -> bool:
+    async def _load(self, queues: ShardQueues, call: CallQueue) -> bool:
         """Read a call's events; False when the first one failed and the others wait for it."""
-        await outbox.flush()  # otherwise delivered events would be read again
+        await queues.flush()  # otherwise delivered events would be read again
         call.has_gap = False
-        pending = await self.outbox.pending_events(outbox.shard, call.call_id, MAX_BUFFERED_EVENTS)
+        pending = await self.callback_queue.pending_events(
+            queues.shard, call.call_id, MAX_BUFFERED_EVENTS
+        )
         call.tries = pending.tries
         call.load(pending.events)
         return call.is_due or not pending.tries or pending.tries >= BLOCKING_TRIES
@@ -135,25 +137,25 @@ class CallDelivery(Struct, frozen=True):
             target.rate_limit = decision.rate_limit
 
     def _settle(
-        self, outbox: ShardQueues, call: CallQueue, decision: DeliveryDecision, offer: Offer
+        self, queues: ShardQueues, call: CallQueue, decision: DeliveryDecision, offer: Offer
     ) -> bool:
         if decision.give_up_reason:
             settlement = Settlement(call.call_id, give_up_reason=decision.give_up_reason)
-            outbox.settle(settlement, lambda: outbox.discard_queue(call))
+            queues.settle(settlement, lambda: queues.discard_queue(call))
             return False
         if decision.retry_after_s is None:
-            return self._advance(outbox, call, decision.reason, decision.passed_over)
+            return self._advance(queues, call, decision.reason, decision.passed_over)
         if call.is_due or call.tries < BLOCKING_TRIES:
             tries = call.tries + 1
             offer_new = offer if tries >= BLOCKING_TRIES else None
-            self._postpone(outbox, call, decision.retry_after_s, tries, offer_new)
+            self._postpone(queues, call, decision.retry_after_s, tries, offer_new)
         else:  # tried because of a new event: its retry stays as scheduled
-            outbox.discard_queue(call)
+            queues.discard_queue(call)
         return False
 
     def _advance(
         self,
-        outbox: ShardQueues,
+        queues: ShardQueues,
         call: CallQueue,
         reason: str,
         passed_over: tuple[GivenUp, ...],
@@ -174,28 +176,28 @@ class CallDelivery(Struct, frozen=True):
         settlement = Settlement(call.call_id, delivered, given_up, tries=tries)
         call.tries, call.is_idle = 0, not call.events and call.is_complete
         call.unsettled += 1
-        outbox.settle(settlement, lambda: _release_if_settled(outbox, call))
+        queues.settle(settlement, lambda: _release_if_settled(queues, call))
         return not call.is_idle
 
 
-def _release_if_settled(outbox: ShardQueues, call: CallQueue) -> None:
+def _release_if_settled(queues: ShardQueues, call: CallQueue) -> None:
     """Release an idle call once all of its settlements are stored."""
     call.unsettled -= 1
     if call.is_idle and not call.unsettled:
-        outbox.release(call)
+        queues.release(call)
 
 
-def _release_postponed(outbox: ShardQueues, call: CallQueue, offer: Offer | None) -> None:
+def _release_postponed(queues: ShardQueues, call: CallQueue, offer: Offer | None) -> None:
     """Release a postponed call; make it due now if it became due while that was being stored.
 
     If an event was emitted meanwhile that need not wait for the first one, it is tried at once. The
     call is not due for that: it would count as a retry of the first event.
     """
-    outbox.discard_queue(call)
+    queues.discard_queue(call)
     if call.is_due_again:
-        outbox.settle(Settlement(call.call_id, retry_after_ms=0))
-    elif offer is not None and call.has_new_events and outbox.is_open:
-        again = CallQueue(outbox.shard, call.call_id, call.delivery_key)
-        outbox.add(again)
+        queues.settle(Settlement(call.call_id, retry_after_ms=0))
+    elif offer is not None and call.has_new_events and queues.is_open:
+        again = CallQueue(queues.shard, call.call_id, call.delivery_key)
+        queues.add(again)
         if not offer(again):
-            outbox.discard_queue(again)
+            queues.discard_queue(again)

@@ -21,8 +21,8 @@ from engine.callbacks.transport import (
     sign,
 )
 from engine.observe.event_metrics import CallbackMetrics
+from engine.store.callback_queue import GivenUp
 from engine.store.errors import StoreDown
-from engine.store.outbox import GivenUp
 from wire.callbacks.settings import CallbackSettings
 from wire.callbacks.targets import (
     AUTO_SET,

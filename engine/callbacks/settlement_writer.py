@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 from base.tasks import cancel_all
+from engine.store.callback_queue import CallbackQueue, Settlement
 from engine.store.errors import Fenced, StoreDown
-from engine.store.outbox import Outbox, Settlement
 from wire.shard import ShardId
 
 MAX_BATCH = 256
@@ -16,8 +16,8 @@ OnSettled = Callable[[], None]
 class SettlementWriter:
     """Stores settlements for one shard and token; stops when the token is stale."""
 
-    def __init__(self, outbox: Outbox, shard: ShardId, token: int) -> None:
-        self._outbox = outbox
+    def __init__(self, callback_queue: CallbackQueue, shard: ShardId, token: int) -> None:
+        self._callback_queue = callback_queue
         self._shard = shard
         self._token = token
         self._pending: list[tuple[Settlement, OnSettled]] = []
@@ -61,7 +61,7 @@ class SettlementWriter:
 
     async def _try(self, settlements: list[Settlement]) -> bool:
         try:
-            await self._outbox.settle(self._shard, self._token, settlements)
+            await self._callback_queue.settle(self._shard, self._token, settlements)
         except StoreDown:
             return False
         return True

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from base.tasks import PendingKeys
 from engine.callbacks.settlement_writer import OnSettled, SettlementWriter
-from engine.store.outbox import Settlement
+from engine.store.callback_queue import Settlement
 from engine.store.store import LeaseView
 from wire.shard import ShardId
 

@@ -68,7 +68,7 @@ from engine.runtime.agents.phone_passwords import PhonePasswords
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.digit_sealer import DigitSealer
-from engine.runtime.io.webhook_retry import WebhookRetry
+from engine.runtime.io.webhook_resend import WebhookResend
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire.tree import Limits
@@ -89,7 +89,7 @@ class ServerDependencies(Struct, frozen=True):
     account_settings: AccountSettings
     dial_policy: DialPolicy
     callback_tester: CallbackTester
-    webhook_retry: WebhookRetry
+    webhook_resend: WebhookResend
     telemetry: Telemetry = field(default_factory=Telemetry)
     max_requests: int = 1_000  # concurrent
     trunks: tuple[str, ...] = ("trunk",)  # that accounts may choose from
@@ -180,8 +180,8 @@ def _routes(
         (operations.CONSUMER_GROUPS, groups),
         (operations.CALLBACKS, CallbackHandlers(store, targets, limits, tester)),
         (operations.LISTENERS, ListenerHandlers(store, service)),
-        (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, shards)),
-        (operations.WEBHOOK_LOG, WebhookLogHandlers(store.webhook_log, deps.webhook_retry)),
+        (operations.DEAD_LETTERS, DeadLetterHandlers(store.callback_queue, targets, shards)),
+        (operations.WEBHOOK_LOG, WebhookLogHandlers(store.webhook_log, deps.webhook_resend)),
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),
         (operations.DOCUMENTS, DocumentHandlers(store, documents)),
         (operations.SCHEMAS, schemas),

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from engine.store.callback_queue import CallbackQueue
 from engine.store.change import Change
 from engine.store.listeners import ListenerStore
-from engine.store.outbox import Outbox
 from engine.store.phones import PhoneStore
 from engine.store.shard_layout import ShardLayout, Workload
 from engine.store.stream import Stream
@@ -76,7 +76,7 @@ class Store(Protocol):
         """The event streams."""
 
     @property
-    def outbox(self) -> Outbox:
+    def callback_queue(self) -> CallbackQueue:
         """The callbacks to deliver."""
 
     @property
@@ -153,7 +153,7 @@ class Store(Protocol):
 
         `number` is the batch's number, counted by the owner; a repetition has the same.
         `sent` are ended calls whose last webhooks have been sent.
-        Returns how many events became dead letters because the outbox was full.
+        Returns how many events became dead letters because the callback queue was full.
         """
 
     def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:

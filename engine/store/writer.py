@@ -37,7 +37,7 @@ def _ignore(_value: object) -> None:
 class WriterHooks(Struct, frozen=True):
     """Callbacks on the store's state: down (with the reason), up again, shard has another owner.
 
-    Also on stored changes with callbacks, and on the number of events that the outbox rejected.
+    Also on stored changes with callbacks, and on the number of events that their queue rejected.
     """
 
     on_down: Callable[[str], None] = _ignore

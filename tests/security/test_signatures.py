@@ -14,13 +14,13 @@ from base.address_guard import guarded_session
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
+from engine.store.callback_queue import CallbackQueueLimits
 from engine.store.errors import StoreDown
-from engine.store.outbox import OutboxLimits
 from engine.webhooks.action_client import ActionClient
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.customers.signatures import verified
-from tests.harness.memory_store.outbox import MemoryOutbox
+from tests.harness.memory_store.callback_queue import MemoryCallbackQueue
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from tests.harness.rpc.scene import RpcScene
@@ -46,7 +46,7 @@ class SignatureScene:
         """Begin with an empty store and a new engine."""
         self.store = MemoryStore()
         secrets = AccountSecrets(self.key, os.urandom)
-        self.settings = AccountSettings(self.store.outbox, lambda: self.now_ms, secrets)
+        self.settings = AccountSettings(self.store.callback_queue, lambda: self.now_ms, secrets)
 
     async def first_secret(self, account: str) -> str:
         """Sign for an account, and return the secret that its customer then gets."""
@@ -161,7 +161,7 @@ async def test_a_deleted_secret_never_signs_again() -> None:
     assert not is_signed((headers, b"{}"), deleted)
 
 
-class BreakableOutbox(MemoryOutbox):
+class BreakableOutbox(MemoryCallbackQueue):
     """An outbox whose settings of accounts cannot be read while it is down."""
 
     is_down = False
@@ -179,7 +179,7 @@ async def test_calls_go_on_while_the_store_is_down() -> None:
     outbox = BreakableOutbox(
         lambda: 0,
         lambda _slot, _token: None,
-        OutboxLimits(),
+        CallbackQueueLimits(),
         MemoryVersionedDocuments(lambda: 0),
     )
     signature_scene.settings = AccountSettings(

@@ -112,7 +112,9 @@ async def test_no_callback_is_delivered() -> None:
     """Its events become dead letters, which can be sent again once the account is started."""
     transports: dict[type, Any] = {}
     attempt = DeliveryAttempt(
-        AccountSettings(MemoryStore().outbox, lambda: 0, AccountSecrets(None, random.randbytes)),
+        AccountSettings(
+            MemoryStore().callback_queue, lambda: 0, AccountSecrets(None, random.randbytes)
+        ),
         transports,
         RetrySchedule((0.0,)),
         clock=lambda: 0.0,

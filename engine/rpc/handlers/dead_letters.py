@@ -11,7 +11,7 @@ from engine.callbacks.account_settings import AccountSettings
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict
 from engine.runtime.cluster.shard_map import ShardMap
-from engine.store.outbox import DeadLetter, Outbox
+from engine.store.callback_queue import CallbackQueue, DeadLetter
 from wire.callbacks.account import DeadLetters, DeadLetterView, Resend, ResendResult
 from wire.callbacks.targets import AUTO_SET
 from wire.decoding.errors import BadInput
@@ -23,7 +23,7 @@ MAX_RESENT = 1_000  # per shard and request
 
 
 class DeadLetterHandlers(Struct, frozen=True):
-    outbox: Outbox
+    callback_queue: CallbackQueue
     targets: AccountSettings
     shards: ShardMap
 
@@ -36,7 +36,7 @@ class DeadLetterHandlers(Struct, frozen=True):
             limit = MAX_LISTED + 1 - len(dead_letters)
             if (first is None or shard >= first) and limit:
                 since = after if shard == first else ""
-                found = await self.outbox.dead_letters(shard, account, since, limit)
+                found = await self.callback_queue.dead_letters(shard, account, since, limit)
                 dead_letters += [_view(shard, each) for each in found]
         return DeadLetters(tuple(dead_letters[:MAX_LISTED]), len(dead_letters) > MAX_LISTED)
 
@@ -51,7 +51,7 @@ class DeadLetterHandlers(Struct, frozen=True):
         for shard in self.shards.all:
             entries = [entry for at, entry in ids if at == shard]
             if entries or body.all:
-                resent += await self.outbox.resend(shard, account, entries, MAX_RESENT)
+                resent += await self.callback_queue.resend(shard, account, entries, MAX_RESENT)
         return ResendResult(resent)
 
     async def _check_target(self, account: str, ids: Collection[str]) -> None:
@@ -69,7 +69,9 @@ class DeadLetterHandlers(Struct, frozen=True):
     async def _dead_letters(self, account: str) -> AsyncIterator[tuple[str, DeadLetter]]:
         for shard in self.shards.all:
             after = ""
-            while found := await self.outbox.dead_letters(shard, account, after, MAX_RESENT):
+            while found := await self.callback_queue.dead_letters(
+                shard, account, after, MAX_RESENT
+            ):
                 for each in found:
                     yield f"{shard}.{each.entry}", each
                 after = found[-1].entry

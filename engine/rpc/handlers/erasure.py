@@ -203,22 +203,24 @@ class ErasureHandlers(Struct, frozen=True):
 
     async def _erase_pending(self, work: _Work, position: str) -> tuple[int, str]:
         """Remove events that a customer's server has not accepted yet."""
-        outbox, removed = self.store.outbox, 0
-        cursor, calls = await outbox.pending_calls(work.shard, work.account, int(position or 0))
+        callbacks, removed = self.store.callback_queue, 0
+        cursor, calls = await callbacks.pending_calls(work.shard, work.account, int(position or 0))
         if not calls:
             return 0, str(cursor or "")
         live = {call_id async for call_id, _node, _state in self.store.live(work.shard)}
         for call_id in (each for each in calls if each not in live):
-            pending = await outbox.pending_events(work.shard, call_id, MAX_PENDING)
+            pending = await callbacks.pending_events(work.shard, call_id, MAX_PENDING)
             found = await _of_number(pending.events, lambda each: work.matcher.is_in_json(each[1]))
             if found:
                 sequence_numbers = [seq for seq, _ in found]
-                removed += await outbox.remove_pending(work.shard, call_id, sequence_numbers)
+                removed += await callbacks.remove_pending(work.shard, call_id, sequence_numbers)
             await asyncio.sleep(0)
         return removed, str(cursor or "")
 
     async def _erase_dead_letters(self, work: _Work, position: str) -> tuple[int, str]:
-        page = await self.store.outbox.dead_letters(work.shard, work.account, position, PAGE_SIZE)
+        page = await self.store.callback_queue.dead_letters(
+            work.shard, work.account, position, PAGE_SIZE
+        )
         found = await _of_number(page, lambda each: work.matcher.is_in_json(each.event))
         ids = [each.entry for each in found]
         removed = await self.store.remove_dead_letters(work.shard, work.account, ids) if ids else 0

@@ -15,7 +15,7 @@ from engine.rpc.account_queue import AccountQueue
 from engine.rpc.json_body import read_query
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict, NotFound, Unavailable
-from engine.runtime.io.webhook_retry import WebhookRetry
+from engine.runtime.io.webhook_resend import WebhookResend
 from engine.store.stream import entry_order
 from engine.store.webhook_log import NEWEST, StoredAttempt, WebhookLogStore
 from engine.webhooks.errors import WebhookFailed
@@ -77,7 +77,7 @@ class WebhookSearches:
 
 class WebhookLogHandlers(Struct, frozen=True):
     log: WebhookLogStore
-    retries: WebhookRetry
+    retries: WebhookResend
     searches: WebhookSearches = field(default_factory=WebhookSearches)
 
     async def list(self, request: web.Request) -> Attempts:

@@ -8,17 +8,17 @@ from typing import Any
 import msgspec
 from redis.asyncio import Redis
 
+from engine.store.callback_queue import DEFAULT_CALLBACK_QUEUE_LIMITS, CallbackQueueLimits
 from engine.store.change import Change
 from engine.store.errors import CommitsLost, Fenced
-from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.redis.address import StoreAddress, parse_address
+from engine.store.redis.callback_queue import RedisCallbackQueue
 from engine.store.redis.cluster.client import ClusterClient, ClusterScripts
 from engine.store.redis.cluster.topology import Topology
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.ended_calls import RedisEndedCalls, state_of
 from engine.store.redis.listeners import RedisListeners
-from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.phones import RedisPhones
 from engine.store.redis.pool import TimedRequests, create_pool
 from engine.store.redis.script_connection import (
@@ -114,7 +114,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         timeout_s: float = 2.0,
         retention_s: float = 86_400.0,
         stream_limits: StreamLimits = DEFAULT_STREAM_LIMITS,
-        outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
+        outbox_limits: CallbackQueueLimits = DEFAULT_CALLBACK_QUEUE_LIMITS,
         cipher: DocumentCipher = PLAIN,
         webhook_log_limits: WebhookLogLimits = DEFAULT_WEBHOOK_LOG_LIMITS,
     ) -> None:
@@ -131,7 +131,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
             self._client, self._scripts, self._with_timeout, cipher
         )
         self.phones = RedisPhones(self._client, self._with_timeout, self.documents)
-        self.outbox = RedisOutbox(
+        self.callback_queue = RedisCallbackQueue(
             self._client, self._scripts, self._with_timeout, outbox_limits, cipher, self.documents
         )
         self._ended_calls = RedisEndedCalls(self._client, self._scripts, self._with_timeout)

@@ -69,7 +69,7 @@ class RedisVersionedDocuments(Struct, frozen=True):
         await self.with_timeout(writes.execute())
 
     async def swap_callback(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """Replace callback settings; see `Outbox.swap_account`."""
+        """Replace callback settings; see `CallbackQueue.swap_account`."""
         key = table_of("callback", account)
         stored = b"" if after is None else self.cipher.encrypt(key, after)
         for form in self.cipher.forms(key, before) if before else [b""]:

@@ -61,7 +61,7 @@ async def test_a_missing_request(store: Store) -> None:
         await put(store, customer.url("/"))
         await scene.emit(CALL_ID, 0, account="other", target=API)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "other", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "other", "", 10)
     assert [each.reason for each in dead_letters] == ["unknown_request"]
     assert customer.requests == []
 
@@ -73,7 +73,7 @@ async def test_410_gives_a_calls_events_up(store: Store) -> None:
         customer.answers["/"] = answer_with(410)
         await scene.emit(CALL_ID, 0, 1, target=API)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["gone", "gone"]
     assert len(customer.requests) == 1
 

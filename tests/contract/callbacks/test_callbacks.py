@@ -9,7 +9,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from engine.callbacks.delivery_attempt import RetrySchedule
 from engine.callbacks.shard_queues import MAX_BUFFERED_EVENTS
-from engine.store.outbox import OutboxLimits
+from engine.store.callback_queue import CallbackQueueLimits
 from engine.store.store import Store
 from engine.webhooks.log.logged_attempt import logged
 from tests.harness.callbacks.scene import open_scene, secret_of
@@ -82,17 +82,17 @@ async def test_dead_letters(store: Store) -> None:
         customer.answers["/"] = answer_with(500, 500, 500, 204)
         await scene.emit("3-pbx1-aaaaaaaa", 0, 1)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
         assert [(each.call_id, each.seq, each.reason, each.tries) for each in dead_letters] == [
             ("3-pbx1-aaaaaaaa", 0, "status_500", 3)
         ]
         assert scene.metrics.callbacks.dead_lettered.table()["status_500"] == 1
-        assert await store.outbox.dead_letters(SHARD, "others", "", 10) == []
-        assert await store.outbox.resend(SHARD, "others", [dead_letters[0].entry], 10) == 0
-        assert await store.outbox.resend(SHARD, "acme", [dead_letters[0].entry], 10) == 1
+        assert await store.callback_queue.dead_letters(SHARD, "others", "", 10) == []
+        assert await store.callback_queue.resend(SHARD, "others", [dead_letters[0].entry], 10) == 0
+        assert await store.callback_queue.resend(SHARD, "acme", [dead_letters[0].entry], 10) == 1
         await customer.wait_for_requests(5)
         await scene.until_empty()
-        assert await store.outbox.dead_letters(SHARD, "acme", "", 10) == []
+        assert await store.callback_queue.dead_letters(SHARD, "acme", "", 10) == []
     assert customer.ids()[-2:] == ["3-pbx1-aaaaaaaa.e1", "3-pbx1-aaaaaaaa.e0"]
 
 
@@ -112,7 +112,7 @@ async def test_an_event_that_the_customer_rejects(store: Store) -> None:
         await customer.wait_for_requests(4)
         await scene.emit(call, 2, kind="completed")
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert customer.ids() == [f"{call}.e{number}" for number in (0, 0, 0, 1, 2)]
     assert scene.metrics.callbacks.dead_lettered.table()["status_500"] == 1
     assert [(each.seq, each.reason, each.tries) for each in dead_letters] == [(0, "status_500", 3)]
@@ -124,7 +124,7 @@ async def test_more_events_than_fit_into_memory(store: Store) -> None:
     async with CallbackServer() as customer, open_scene(store) as scene:
         await scene.put_target(customer.url("/"))
         await scene.emit(call, *range(MAX_BUFFERED_EVENTS * 2 + 1))
-        await scene.until_empty(OutboxLimits().claim_ms / 1000 - 2)
+        await scene.until_empty(CallbackQueueLimits().claim_ms / 1000 - 2)
     assert customer.ids() == [f"{call}.e{number}" for number in range(MAX_BUFFERED_EVENTS * 2 + 1)]
 
 
@@ -182,7 +182,7 @@ async def test_gone(store: Store) -> None:
         await scene.until_empty()
         await scene.emit("3-pbx1-bbbbbbbb", 0)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
         assert [each.reason for each in dead_letters] == ["gone", "gone", "stopped"]
         assert await scene.targets.resolve("acme", "auto-set") is None
     assert len(customer.requests) == 1
@@ -206,7 +206,7 @@ async def test_a_redirect_is_not_followed(store: Store) -> None:
         customer.answers["/"] = answer_with(307, Location="/elsewhere")
         await scene.emit("3-pbx1-aaaaaaaa", 0)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["redirect"]
     assert {each.path for each in customer.requests} == {"/"}
 
@@ -221,7 +221,7 @@ async def test_classes_of_status_codes(store: Store, status: int, reason: str | 
         customer.answers["/"] = answer_with(status)
         await scene.emit("3-pbx1-aaaaaaaa", 0)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ([reason] if reason else [])
 
 
@@ -231,7 +231,7 @@ async def test_a_private_address(store: Store) -> None:
         await scene.put_target(customer.url("/"))
         await scene.emit("3-pbx1-aaaaaaaa", 0)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["refused_address"]
     assert customer.requests == []
 

@@ -57,7 +57,7 @@ async def test_a_target_that_is_set_late(store: Store) -> None:
         await scene.put_target(customer.url("/"))
         await scene.emit(OTHER, 0)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [(each.call_id, each.reason) for each in dead_letters] == [(CALL, "no_target")]
     assert customer.ids() == [f"{OTHER}.e0"]
 
@@ -75,5 +75,5 @@ async def test_a_server_that_never_responds(store: Store) -> None:
         customer.answers["/"] = wait
         await scene.emit(CALL, 0)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [(each.reason, each.tries) for each in dead_letters] == [("timeout", 3)]

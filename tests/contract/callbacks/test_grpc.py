@@ -182,7 +182,7 @@ async def test_gone(store: Store) -> None:
         customer.answer = answer
         await scene.emit(CALL, 0, 1, target=customer.target)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [(each.seq, each.reason) for each in dead_letters] == [(0, "gone"), (1, "gone")]
     assert len(customer.callbacks) == 1
 
@@ -197,7 +197,7 @@ async def test_a_server_that_hangs(store: Store) -> None:
         customer.answer = answer
         await scene.emit(CALL, 0, target=customer.target)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [(each.reason, each.tries) for each in dead_letters] == [("timeout", 3)]
 
 
@@ -206,7 +206,7 @@ async def test_a_closed_port(store: Store) -> None:
     async with open_scene(store) as scene:
         await scene.emit(CALL, 0, target=f"grpc://127.0.0.1:{free_port()}")
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["grpc_unavailable"]
 
 
@@ -215,7 +215,7 @@ async def test_a_private_address(store: Store) -> None:
     async with GrpcCallbackServer() as customer, open_scene(store, allow=()) as scene:
         await scene.emit(CALL, 0, target=customer.target)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["refused_address"]
     assert customer.callbacks == []
 
@@ -229,6 +229,6 @@ async def test_tls(store: Store, is_trusted: bool) -> None:
     async with GrpcCallbackServer(credentials) as customer, open_scene(store, roots=roots) as scene:
         await scene.emit(CALL, 0, target=customer.target)
         await scene.until_empty()
-        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+        dead_letters = await store.callback_queue.dead_letters(SHARD, "acme", "", 10)
     assert len(customer.callbacks) == int(is_trusted)
     assert [each.reason for each in dead_letters] == ([] if is_trusted else ["grpc_unavailable"])

@@ -16,4 +16,4 @@ def change(call: str, *numbers: int, account: str = "acme", target: str = "auto-
 
 async def numbers(store: Store, call: str = CALL) -> list[int]:
     """Return the numbers of a call's pending events."""
-    return [seq for seq, _ in (await store.outbox.pending_events(SHARD, call, 100)).events]
+    return [seq for seq, _ in (await store.callback_queue.pending_events(SHARD, call, 100)).events]

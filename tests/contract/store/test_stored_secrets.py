@@ -35,17 +35,17 @@ async def test_secrets_are_encrypted(valkey: Valkey) -> None:
     store = RedisStore(valkey.url, timeout_s=MAX_WAIT_S, cipher=DocumentCipher(OLD))
     try:
         await store.put_request("acme", "a1", SECRET)
-        assert await store.outbox.swap_account("acme", None, SECRET)
+        assert await store.callback_queue.swap_account("acme", None, SECRET)
         assert b"whsec" not in await stored(valkey)
         assert await store.request("acme", "a1") == SECRET
         assert await store.requests("acme") == {"a1": SECRET}
-        assert await store.outbox.account("acme") == SECRET
-        assert await store.outbox.swap_account("acme", SECRET, b"{}")
-        assert not await store.outbox.swap_account("acme", SECRET, b"[]")
-        assert await store.outbox.account("acme") == b"{}"
+        assert await store.callback_queue.account("acme") == SECRET
+        assert await store.callback_queue.swap_account("acme", SECRET, b"{}")
+        assert not await store.callback_queue.swap_account("acme", SECRET, b"[]")
+        assert await store.callback_queue.account("acme") == b"{}"
         await store.put_request("acme", "a1", None)
         assert await store.request("acme", "a1") is None
-        assert await store.outbox.swap_account("acme", b"{}", None)
+        assert await store.callback_queue.swap_account("acme", b"{}", None)
     finally:
         await store.close()
 
@@ -74,9 +74,9 @@ async def test_a_key_is_introduced_and_changed(valkey: Valkey) -> None:
     try:
         before: bytes | None = None
         for number, store in enumerate(stores):
-            assert await store.outbox.account("acme") == before
+            assert await store.callback_queue.account("acme") == before
             after = b'{"whsec":%d}' % number
-            assert await store.outbox.swap_account("acme", before, after)
+            assert await store.callback_queue.swap_account("acme", before, after)
             before = after
             assert (b"whsec" in await stored(valkey)) is (number < 2)
     finally:

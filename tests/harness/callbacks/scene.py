@@ -71,7 +71,9 @@ class CallbackScene:
         self.store = store
         self.metrics = Metrics()
         self.log = RecordingLog()
-        self.targets = AccountSettings(store.outbox, _now_ms, AccountSecrets(None, os.urandom))
+        self.targets = AccountSettings(
+            store.callback_queue, _now_ms, AccountSecrets(None, os.urandom)
+        )
         self.lease = FakeLease(0)
         self.dispatcher: CallbackDispatcher
         self._schedule = schedule
@@ -114,13 +116,13 @@ class CallbackScene:
             random=random.random,
             metrics=self.metrics.callbacks,
         )
-        worker = CallDelivery(self.store.outbox, delivery, outboxes)
+        worker = CallDelivery(self.store.callback_queue, delivery, outboxes)
         create_circuit = partial(CircuitBreaker, open_s=self._circuit_s)
         queues = DeliveryScheduler(
             worker, create_circuit, time.monotonic, random.random, self._limit
         )
         self.dispatcher = CallbackDispatcher(
-            self.store.outbox,
+            self.store.callback_queue,
             queues,
             outboxes,
             self._schedule,
@@ -150,7 +152,7 @@ class CallbackScene:
         """Wait until every event is settled."""
 
         async def is_empty() -> bool:
-            batch = await self.store.outbox.claim_due(SHARD, self.lease.token, 0, 0)
+            batch = await self.store.callback_queue.claim_due(SHARD, self.lease.token, 0, 0)
             return batch.pending == 0
 
         await until(is_empty, timeout_s=timeout_s, what="everything to be settled")

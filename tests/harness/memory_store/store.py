@@ -4,16 +4,16 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
+from engine.store.callback_queue import DEFAULT_CALLBACK_QUEUE_LIMITS, CallbackQueueLimits
 from engine.store.change import Change
 from engine.store.compressed_call import EndedCall, compress, decompress, is_compressed
 from engine.store.errors import CommitsLost, Fenced
-from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
 from engine.store.webhook_log import DEFAULT_WEBHOOK_LOG_LIMITS, WebhookLogLimits
+from tests.harness.memory_store.callback_queue import MemoryCallbackQueue
 from tests.harness.memory_store.documents import MemoryDialPolicyStore, MemoryDocuments
 from tests.harness.memory_store.listeners import MemoryListeners
-from tests.harness.memory_store.outbox import MemoryOutbox
 from tests.harness.memory_store.shard_layout import MemoryShardLayout
 from tests.harness.memory_store.stream import MemoryStream
 from tests.harness.memory_store.webhook_log import MemoryWebhookLog
@@ -51,13 +51,15 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
         *,
         retention_s: float = 86_400.0,
         stream_limits: StreamLimits = DEFAULT_STREAM_LIMITS,
-        outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
+        outbox_limits: CallbackQueueLimits = DEFAULT_CALLBACK_QUEUE_LIMITS,
         webhook_log_limits: WebhookLogLimits = DEFAULT_WEBHOOK_LOG_LIMITS,
     ) -> None:
         MemoryDocuments.__init__(self, now_ms)
         MemoryShardLayout.__init__(self)
         self._now_ms = now_ms
-        self.outbox = MemoryOutbox(self._now_ms, self._owned, outbox_limits, self.documents)
+        self.callback_queue = MemoryCallbackQueue(
+            self._now_ms, self._owned, outbox_limits, self.documents
+        )
         self._retention_ms = int(retention_s * 1000)
         self.stream = MemoryStream(now_ms, stream_limits)
         self.listeners = MemoryListeners(now_ms)
@@ -210,7 +212,7 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
     async def remove_dead_letters(
         self, shard: ShardId, account: str, entries: Sequence[str]
     ) -> int:
-        return self.outbox.remove_dead_letters(shard, account, entries)
+        return self.callback_queue.remove_dead_letters(shard, account, entries)
 
     async def log(
         self, shard: ShardId, call_id: str, first: int = 0, limit: int | None = None
@@ -222,7 +224,7 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
         return list(state.logs.get(call_id, ())[first:last])
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
-        return [Workload(len(self._shard(s).live), self.outbox.calls(s)) for s in shards]
+        return [Workload(len(self._shard(s).live), self.callback_queue.calls(s)) for s in shards]
 
     async def used_ms(self, account: str, shards: Iterable[ShardId]) -> int:
         of_day = self._day(), account
@@ -293,7 +295,7 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
             state.uncompressed[change.call_id] = self._now_ms()
             if change.unsent:
                 state.unsent.add(change.call_id)
-        return self.outbox.append(shard, change) if change.callbacks else 0
+        return self.callback_queue.append(shard, change) if change.callbacks else 0
 
 
 def _state_of(call_id: str, record: bytes) -> bytes:

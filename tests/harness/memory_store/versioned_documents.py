@@ -106,7 +106,7 @@ class MemoryVersionedDocuments:
         return number
 
     def swap_callback(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """Replace callback settings; see `Outbox.swap_account`."""
+        """Replace callback settings; see `CallbackQueue.swap_account`."""
         table = self.table("callback", account)
         stored = table.bodies().get(CALLBACK_ID)
         if stored == after:

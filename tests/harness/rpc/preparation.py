@@ -37,7 +37,7 @@ async def bury(scene: RpcScene, count: int, target: str = "auto-set") -> None:
     for number in range(count):
         slot = number % 2
         change = commit_of(f"{slot}-pbx1-{number:08}", 0, account="acme", target=target)
-        scene.store.outbox.bury(at(slot), change)
+        scene.store.callback_queue.bury(at(slot), change)
 
 
 DIAL = {"type": "dial", "data": {"number": [BOB]}}

@@ -35,7 +35,7 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.attempt_writer import AttemptWriter
-from engine.runtime.io.webhook_retry import WebhookRetry
+from engine.runtime.io.webhook_resend import WebhookResend
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.policy.dial_policy import DialPolicy
@@ -108,7 +108,7 @@ class RpcScene:
         )
         meter = self.telemetry.metrics
         self.accounts = AccountSettings(
-            self.store.outbox, clock.now_ms, AccountSecrets(None, os.urandom)
+            self.store.callback_queue, clock.now_ms, AccountSecrets(None, os.urandom)
         )
         context = EngineContext(self.store, clock, meter)
         if self.telemetry.traces is not None:
@@ -180,7 +180,7 @@ class RpcScene:
                 time.time,
                 lambda: "1",
             ),
-            WebhookRetry(
+            WebhookResend(
                 self.store,
                 self.attempts,
                 lambda _account: self.session,

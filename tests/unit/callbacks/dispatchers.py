@@ -18,7 +18,13 @@ from engine.callbacks.shard_queues import ShardQueues
 from engine.callbacks.target_queue import CircuitBreaker
 from engine.callbacks.transport import Transport
 from engine.observe.metrics import Metrics
-from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement
+from engine.store.callback_queue import (
+    CallbackQueue,
+    ClaimedBatch,
+    DeadLetter,
+    PendingEvents,
+    Settlement,
+)
 from tests.harness.callbacks.scene import FakeLease
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
@@ -30,7 +36,7 @@ from wire.shard import ShardId
 class SlowOutbox:
     """An outbox whose requests and responses each take some turns of the loop, in rotation."""
 
-    def __init__(self, outbox: Outbox, turns: Sequence[int]) -> None:
+    def __init__(self, outbox: CallbackQueue, turns: Sequence[int]) -> None:
         self._outbox = outbox
         self._turns = turns or (0,)
         self._count = 0
@@ -39,7 +45,7 @@ class SlowOutbox:
     async def claim_due(
         self, shard: ShardId, token: int, ahead_ms: int, limit: int
     ) -> ClaimedBatch:
-        """See Outbox."""
+        """See CallbackQueue."""
         self.polls += 1
         await self._pass_time()
         batch = await self._outbox.claim_due(shard, token, ahead_ms, limit)
@@ -47,7 +53,7 @@ class SlowOutbox:
         return batch
 
     async def pending_events(self, shard: ShardId, call_id: str, limit: int) -> PendingEvents:
-        """See Outbox."""
+        """See CallbackQueue."""
         await self._pass_time()
         found = await self._outbox.pending_events(shard, call_id, limit)
         await self._pass_time()
@@ -56,15 +62,15 @@ class SlowOutbox:
     async def pending_calls(
         self, shard: ShardId, account: str, cursor: int
     ) -> tuple[int, list[str]]:
-        """See Outbox."""
+        """See CallbackQueue."""
         return await self._outbox.pending_calls(shard, account, cursor)
 
     async def remove_pending(self, shard: ShardId, call_id: str, numbers: Sequence[int]) -> int:
-        """See Outbox."""
+        """See CallbackQueue."""
         return await self._outbox.remove_pending(shard, call_id, numbers)
 
     async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
-        """See Outbox."""
+        """See CallbackQueue."""
         await self._pass_time()
         await self._outbox.settle(shard, token, settlements)
         await self._pass_time()
@@ -72,19 +78,19 @@ class SlowOutbox:
     async def dead_letters(
         self, shard: ShardId, account: str, after: str, limit: int
     ) -> list[DeadLetter]:
-        """See Outbox."""
+        """See CallbackQueue."""
         return await self._outbox.dead_letters(shard, account, after, limit)
 
     async def resend(self, shard: ShardId, account: str, entries: Sequence[str], limit: int) -> int:
-        """See Outbox."""
+        """See CallbackQueue."""
         return await self._outbox.resend(shard, account, entries, limit)
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """See Outbox."""
+        """See CallbackQueue."""
         return await self._outbox.swap_account(account, before, after)
 
     async def account(self, account: str) -> bytes | None:
-        """See Outbox."""
+        """See CallbackQueue."""
         return await self._outbox.account(account)
 
     async def _pass_time(self) -> None:
@@ -98,7 +104,7 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     store: MemoryStore,
     transport: Transport,
     *,
-    outbox: Outbox,
+    outbox: CallbackQueue,
     schedule: RetrySchedule,
     poll_interval_s: float,
 ) -> tuple[CallbackDispatcher, int]:
@@ -127,7 +133,7 @@ def create_attempt(
 ) -> DeliveryAttempt:
     """Create what makes the attempts of a dispatcher, over gRPC only."""
     return DeliveryAttempt(
-        AccountSettings(store.outbox, lambda: 0, AccountSecrets(None, random.randbytes)),
+        AccountSettings(store.callback_queue, lambda: 0, AccountSecrets(None, random.randbytes)),
         {GrpcTarget: transport},
         schedule,
         clock=time.time,

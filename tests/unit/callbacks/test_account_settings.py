@@ -9,10 +9,10 @@ import pytest
 from base.ttl_cache import DEFAULT_TTL_MS
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
+from engine.store.callback_queue import CallbackQueueLimits
 from engine.store.errors import StoreDown
-from engine.store.outbox import OutboxLimits
 from engine.webhooks.errors import WebhookFailed
-from tests.harness.memory_store.outbox import MemoryOutbox
+from tests.harness.memory_store.callback_queue import MemoryCallbackQueue
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from wire.callbacks.account import PutCallback
@@ -21,7 +21,7 @@ from wire.callbacks.targets import GrpcTarget, HttpsTarget
 TARGET = "https://x.example/status"
 NOW = 1_000_000
 SECRETS = AccountSecrets(None, random.randbytes)
-Outboxes = TypeVar("Outboxes", bound=MemoryOutbox)
+Outboxes = TypeVar("Outboxes", bound=MemoryCallbackQueue)
 
 
 class Scene:
@@ -34,7 +34,7 @@ class Scene:
 
     def create_targets(self) -> AccountSettings:
         """Create the targets of one engine."""
-        return AccountSettings(self.store.outbox, lambda: self.now_ms, SECRETS)
+        return AccountSettings(self.store.callback_queue, lambda: self.now_ms, SECRETS)
 
 
 async def test_a_rotated_secret_signs_for_another_day() -> None:
@@ -104,7 +104,7 @@ async def test_a_target_that_was_replaced_is_not_stopped() -> None:
     assert await scene.targets.auto_set("acme") == "auto-set"
 
 
-class SlowOutbox(MemoryOutbox):
+class SlowOutbox(MemoryCallbackQueue):
     """An outbox where a second reader comes before the first one writes."""
 
     async def account(self, account: str) -> bytes | None:
@@ -117,16 +117,16 @@ class SlowOutbox(MemoryOutbox):
 def new_outbox(kind: type[Outboxes]) -> Outboxes:
     """Return an empty one."""
     documents = MemoryVersionedDocuments(lambda: NOW)
-    return kind(lambda: NOW, lambda _shard, _token: None, OutboxLimits(), documents)
+    return kind(lambda: NOW, lambda _shard, _token: None, CallbackQueueLimits(), documents)
 
 
-class CountingOutbox(MemoryOutbox):
+class CountingOutbox(MemoryCallbackQueue):
     """An outbox that counts the settings that are written."""
 
     swaps = 0
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """See Outbox."""
+        """See CallbackQueue."""
         self.swaps += 1
         return await super().swap_account(account, before, after)
 
@@ -165,13 +165,13 @@ async def test_two_engines_that_sign_first_have_one_secret() -> None:
     assert one == other
 
 
-class FailingOutbox(MemoryOutbox):
+class FailingOutbox(MemoryCallbackQueue):
     """An outbox whose server may be down."""
 
     is_down = False
 
     async def account(self, account: str) -> bytes | None:
-        """See Outbox."""
+        """See CallbackQueue."""
         if self.is_down:
             raise StoreDown("no route")
         return await super().account(account)

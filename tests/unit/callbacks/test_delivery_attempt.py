@@ -49,7 +49,7 @@ class Scene:
     def __init__(self, outcome: Outcome | Exception, *, is_stopped: bool = False) -> None:
         self.target, self.metrics = Target(outcome), Metrics().callbacks
         self.targets = AccountSettings(
-            MemoryStore().outbox, lambda: NOW_MS, AccountSecrets(None, bytes)
+            MemoryStore().callback_queue, lambda: NOW_MS, AccountSecrets(None, bytes)
         )
         self.attempt = DeliveryAttempt(
             self.targets,

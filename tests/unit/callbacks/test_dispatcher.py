@@ -40,7 +40,7 @@ class Scene:
     def __init__(self) -> None:
         self.now_ms = 1_000_000
         self.store = MemoryStore(lambda: self.now_ms)
-        self.outbox = SlowOutbox(self.store.outbox, ())
+        self.outbox = SlowOutbox(self.store.callback_queue, ())
         self.transport = BusyTransport()
 
     async def open(self, stack: AsyncExitStack) -> None:
@@ -64,7 +64,7 @@ class Scene:
         await until(lambda: self.outbox.polls >= polls + 3, every_s=0.002, what="polls")
 
     async def _has_failed(self) -> bool:
-        return (await self.store.outbox.pending_events(SHARD, CALL, 1)).tries == 1
+        return (await self.store.callback_queue.pending_events(SHARD, CALL, 1)).tries == 1
 
 
 async def test_a_postponed_event_is_retried_when_it_is_due() -> None:
@@ -101,7 +101,9 @@ async def test_a_failure_is_logged_with_its_call_and_event() -> None:
 async def test_a_call_of_a_closed_shard_is_left_to_the_next_owner() -> None:
     """Nothing is delivered, none of its events follows, and another call may probe the target."""
     store, transport = MemoryStore(), BusyTransport()
-    worker = CallDelivery(store.outbox, create_attempt(store, transport, SCHEDULE, Metrics()), {})
+    worker = CallDelivery(
+        store.callback_queue, create_attempt(store, transport, SCHEDULE, Metrics()), {}
+    )
     target = TargetQueue("a grpc://x:1", CircuitBreaker(), lambda: OPEN_S)
     for _ in range(MAX_FAILURES):
         target.circuit.record_failure(0)

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.callbacks.delivery_attempt import RetrySchedule
 from engine.callbacks.transport import Delivered, SignedEvent
-from engine.store.outbox import Outbox, Settlement
+from engine.store.callback_queue import CallbackQueue, Settlement
 from tests.harness.callbacks.scene import commit_of
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
@@ -22,7 +22,7 @@ CALL = "3-pbx1-aaaaaaaa"
 class GatedOutbox(SlowOutbox):
     """An outbox that settles when the test opens a gate."""
 
-    def __init__(self, outbox: Outbox) -> None:
+    def __init__(self, outbox: CallbackQueue) -> None:
         super().__init__(outbox, ())
         self.gates: list[asyncio.Event] = []
 
@@ -53,7 +53,7 @@ class GatedTransport:
 async def test_a_late_settlement_repeats_no_delivery() -> None:
     """A settlement may be stored while a later event is being delivered."""
     store, transport = MemoryStore(), GatedTransport()
-    outbox = GatedOutbox(store.outbox)
+    outbox = GatedOutbox(store.callback_queue)
     async with AsyncExitStack() as stack:
         dispatcher, token = await open_dispatcher(
             stack, store, transport, outbox=outbox, schedule=RetrySchedule(), poll_interval_s=60

@@ -12,7 +12,7 @@ from engine.callbacks.call_delivery import BLOCKING_TRIES
 from engine.callbacks.delivery_attempt import RetrySchedule
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
-from engine.store.outbox import DeadLetter, Outbox, Settlement
+from engine.store.callback_queue import CallbackQueue, DeadLetter, Settlement
 from tests.harness.callbacks.scene import commit_of
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
@@ -59,7 +59,7 @@ class HeldOutbox(SlowOutbox):
 
     is_held = False
 
-    def __init__(self, outbox: Outbox, turns: Sequence[int]) -> None:
+    def __init__(self, outbox: CallbackQueue, turns: Sequence[int]) -> None:
         super().__init__(outbox, turns)
         self.is_reached = asyncio.Event()
         self.may_store = asyncio.Event()
@@ -80,7 +80,7 @@ class Scene:
     def __init__(self, transport: Any) -> None:
         self.store = MemoryStore()
         self.transport = transport
-        self.outbox = HeldOutbox(self.store.outbox, (1, 3, 0, 2))
+        self.outbox = HeldOutbox(self.store.callback_queue, (1, 3, 0, 2))
         self.dispatcher: CallbackDispatcher
         self.token = 0
 
@@ -94,7 +94,7 @@ class Scene:
         """Wait until so many attempts at the first event are settled."""
 
         async def has_failed() -> bool:
-            return (await self.store.outbox.pending_events(SHARD, CALL, 1)).tries >= times
+            return (await self.store.callback_queue.pending_events(SHARD, CALL, 1)).tries >= times
 
         await until(has_failed, every_s=0.002, what="the attempts")
 
@@ -104,12 +104,12 @@ class Scene:
 
     async def pending(self) -> list[int]:
         """List the events that are not delivered."""
-        found = await self.store.outbox.pending_events(SHARD, CALL, 100)
+        found = await self.store.callback_queue.pending_events(SHARD, CALL, 100)
         return [seq for seq, _ in found.events]
 
     async def dead_letters(self) -> list[tuple[int, str]]:
         """List the dead letters: numbers and reasons."""
-        found: list[DeadLetter] = await self.store.outbox.dead_letters(SHARD, "a", "", 100)
+        found: list[DeadLetter] = await self.store.callback_queue.dead_letters(SHARD, "a", "", 100)
         return [(each.seq, each.reason) for each in found]
 
     async def until_empty(self) -> None:
@@ -203,7 +203,7 @@ async def test_several_failing_events_in_a_row() -> None:
         await at.emit(0, 1, 2, 3, 4)
         await at.until_empty()
         assert at.transport.arrived == [3, 4]
-        found = await at.store.outbox.dead_letters(SHARD, "a", "", 100)
+        found = await at.store.callback_queue.dead_letters(SHARD, "a", "", 100)
         assert [(each.seq, each.tries) for each in found] == [(0, 3), (1, 1), (2, 1)]
 
 
@@ -217,7 +217,7 @@ async def test_nothing_is_given_up_early_while_the_target_is_down() -> None:
             await at.until_tried(number)
         assert await at.pending() == [0, 1, 2, 3, 4]
         assert await at.dead_letters() == []
-        assert (await at.store.outbox.pending_events(SHARD, CALL, 1)).tries == 3
+        assert (await at.store.callback_queue.pending_events(SHARD, CALL, 1)).tries == 3
         at.transport.rejected.clear()
         await at.emit(5)
         await at.until_empty()
@@ -235,7 +235,7 @@ async def test_an_event_during_a_third_failure_shortens_no_schedule() -> None:
         await at.until_tried(1)
         await at.emit(2)
         await at.until_tried(2)
-        assert (await at.store.outbox.pending_events(SHARD, CALL, 1)).tries == 3
+        assert (await at.store.callback_queue.pending_events(SHARD, CALL, 1)).tries == 3
         assert at.transport.tries[0] == 5
         assert await at.dead_letters() == []
 

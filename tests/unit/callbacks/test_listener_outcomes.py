@@ -37,7 +37,7 @@ async def test_a_listener_says_nothing_about_the_target(
     """It counts for no circuit; the event itself is delivered, or retried, as usual."""
     store = MemoryStore()
     targets = AccountSettings(
-        store.outbox, lambda: int(time.time() * 1000), AccountSecrets(None, bytes)
+        store.callback_queue, lambda: int(time.time() * 1000), AccountSecrets(None, bytes)
     )
     await targets.put("acme", PutCallback(target="https://a.example"))
 

@@ -82,7 +82,7 @@ async def _deliver_all(
     transport_turns: list[int],
 ) -> None:
     store, transport = MemoryStore(), FlakyTransport(fails, transport_turns)
-    outbox = SlowOutbox(store.outbox, turns)
+    outbox = SlowOutbox(store.callback_queue, turns)
     numbers = dict.fromkeys(CALLS, 0)
     async with AsyncExitStack() as stack:
         open_next = partial(
@@ -111,12 +111,12 @@ async def _deliver_all(
 
         async def is_done() -> bool:
             pending = await asyncio.gather(
-                *(store.outbox.pending_events(SHARD, call, 1) for call in CALLS)
+                *(store.callback_queue.pending_events(SHARD, call, 1) for call in CALLS)
             )
             return not any(each.events for each in pending)
 
         await until(is_done, timeout_s=20, what="all to be settled")
-    given_up = await store.outbox.dead_letters(SHARD, "a", "", 1_000)
+    given_up = await store.callback_queue.dead_letters(SHARD, "a", "", 1_000)
     assert max(fails) >= BLOCKING_TRIES or not given_up
     for call in CALLS:
         firsts = list(dict.fromkeys(transport.arrived[call]))

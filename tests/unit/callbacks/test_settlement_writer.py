@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from engine.callbacks.settlement_writer import MAX_BATCH, SettlementWriter
+from engine.store.callback_queue import Settlement
 from engine.store.errors import Fenced, StoreDown
-from engine.store.outbox import Settlement
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from tests.harness.virtual_time import virtual_time
@@ -18,7 +18,7 @@ class HeldOutbox(SlowOutbox):
     """An outbox that stores settlements when the test lets it."""
 
     def __init__(self) -> None:
-        super().__init__(MemoryStore().outbox, ())
+        super().__init__(MemoryStore().callback_queue, ())
         self.may_store: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.stored: list[Settlement] = []
         self.sizes: list[int] = []  # of what was to be stored

@@ -18,7 +18,9 @@ def queues_after(**fields: Any) -> ShardQueues:
 
     Its next event is the third.
     """
-    queues = ShardQueues(SHARD, FakeLease(1), SettlementWriter(MemoryStore().outbox, SHARD, 1))
+    queues = ShardQueues(
+        SHARD, FakeLease(1), SettlementWriter(MemoryStore().callback_queue, SHARD, 1)
+    )
     earlier = queues.create_queue(CALL, TARGET, 0)
     queues.add(earlier)
     earlier.next_seq = 2

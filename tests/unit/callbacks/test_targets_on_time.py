@@ -19,8 +19,8 @@ from engine.callbacks.shard_queues import ShardQueues
 from engine.callbacks.target_queue import MAX_FAILURES, OPEN_S, CircuitBreaker
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.observe.metrics import Metrics
+from engine.store.callback_queue import CallbackQueueLimits
 from engine.store.errors import StoreDown
-from engine.store.outbox import OutboxLimits
 from tests.harness.callbacks.scene import FakeLease, commit_of
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
@@ -34,7 +34,7 @@ from wire.shard import ShardId
 TARGET = "grpc://x:1"
 JITTER_S = 0.5
 HOUR_S = 3_600.0
-CLAIMED_S = OutboxLimits().claim_ms / 1000
+CLAIMED_S = CallbackQueueLimits().claim_ms / 1000
 
 
 class FaultyOutbox(SlowOutbox):
@@ -55,7 +55,7 @@ class Scene:
     def __init__(self) -> None:
         self.clock = asyncio.get_running_loop().time
         self.store = MemoryStore(self.now_ms)
-        self.outbox = FaultyOutbox(self.store.outbox, (1,))
+        self.outbox = FaultyOutbox(self.store.callback_queue, (1,))
         self.is_up = True
         self.takes_s = 0.0
         self.attempts: list[tuple[str, float]] = []
@@ -106,7 +106,7 @@ class Scene:
 
     async def dead_letters(self) -> Counter[str]:
         """Count the events that were given up by their reason."""
-        found = await self.store.outbox.dead_letters(SHARD, "acme", "", 1_000)
+        found = await self.store.callback_queue.dead_letters(SHARD, "acme", "", 1_000)
         return Counter(each.reason for each in found)
 
 

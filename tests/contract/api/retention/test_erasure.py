@@ -293,7 +293,7 @@ async def test_prompts_in_audio_caches(rest: Rest) -> None:
 
 async def test_events_that_wait_for_a_customers_server(rest: Rest) -> None:
     """They are not delivered later; those of others are."""
-    shard, outbox = rest.scene.dependencies.shards.all[0], rest.scene.store.outbox
+    shard, outbox = rest.scene.dependencies.shards.all[0], rest.scene.store.callback_queue
     call = f"{shard.slot}-{shard.node}-aaaaaaaa"
     events = tuple(msgspec.json.encode({"to": to}) for to in (PERSON, "+4790000009", PERSON))
     outbox.append(

@@ -126,21 +126,21 @@ async def test_engines_give_the_next_version(store: Store) -> None:
     await store.put_request("a1", "r", b"{}")
     await store.put_flow("a1", "f", b"{}")
     await store.phones.put("1001", route)
-    await store.outbox.swap_account("a1", None, b"{}")
+    await store.callback_queue.swap_account("a1", None, b"{}")
     sums = (await store.documents.checksums(["a1"]))[0]
     assert sums.keys() == set(KINDS) - {"route"}
 
 
 async def test_the_first_callback_settings_are_older_than_any(store: Store) -> None:
     """A store that lost its data creates a secret at once: the database's must replace it."""
-    await store.outbox.swap_account("a1", None, b"[1]")
+    await store.callback_queue.swap_account("a1", None, b"[1]")
     assert await store.documents.versions("a1", "callback") == {CALLBACK_ID: FIRST_VERSION}
-    await store.outbox.swap_account("a1", b"[1]", b"[2]")
+    await store.callback_queue.swap_account("a1", b"[1]", b"[2]")
     version = (await store.documents.versions("a1", "callback"))[CALLBACK_ID]
     assert version > FIRST_VERSION
     change = VersionedDocument(CALLBACK_ID, version + 1, b"[3]")
     await store.documents.put("a1", "callback", [change])
-    assert await store.outbox.account("a1") == b"[3]"
+    assert await store.callback_queue.account("a1") == b"[3]"
 
 
 async def test_a_flow_has_the_numbers_of_the_database(store: Store) -> None:

@@ -39,7 +39,7 @@ CONNECT_TIMEOUT_S, TOTAL_TIMEOUT_S = 5.0, 10.0
 MAX_SEARCHED = 200  # attempts that may be stored meanwhile
 
 
-class WebhookRetry(Struct, frozen=True):
+class WebhookResend(Struct, frozen=True):
     """Repeats attempts; `session_of` returns the session that may reach an account's servers."""
 
     store: Store

@@ -1,18 +1,18 @@
-"""The outbox in this process's memory, with the semantics of the Lua scripts."""
+"""The callback queue in this process's memory, with the semantics of the Lua scripts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
-from engine.store.change import Change
-from engine.store.outbox import (
+from engine.store.callback_queue import (
+    CallbackQueueLimits,
     ClaimedBatch,
     DeadLetter,
     DueCall,
     GivenUp,
-    OutboxLimits,
     PendingEvents,
     Settlement,
 )
+from engine.store.change import Change
 from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from wire.documents.versioned import CALLBACK_ID
 from wire.shard import ShardId
@@ -38,14 +38,14 @@ class _Shard:
         self.dead_count = 0
 
 
-class MemoryOutbox:
-    """Implements `Outbox`; commits append to it."""
+class MemoryCallbackQueue:
+    """Implements `CallbackQueue`; commits append to it."""
 
     def __init__(
         self,
         now_ms: Callable[[], int],
         check_token: CheckToken,
-        limits: OutboxLimits,
+        limits: CallbackQueueLimits,
         documents: MemoryVersionedDocuments,
     ) -> None:
         self._now_ms = now_ms

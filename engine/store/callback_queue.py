@@ -1,4 +1,4 @@
-"""The outbox of a shard: callbacks to deliver, committed with the state that caused them.
+"""The callback queue of a shard: callbacks to deliver, committed with the state that caused them.
 
 An engine claims the calls that are due for `claim_ms`, after which they are due again: the events
 of an engine that crashes are delivered late, not lost.
@@ -12,7 +12,7 @@ from msgspec import Struct
 from wire.shard import ShardId
 
 
-class OutboxLimits(Struct, frozen=True):
+class CallbackQueueLimits(Struct, frozen=True):
     """Limits on pending events, of an account and of a shard, and on dead letters.
 
     An account may have 1/fair_share_divisor of the free room, so its share shrinks as the shard
@@ -28,7 +28,7 @@ class OutboxLimits(Struct, frozen=True):
     dead_letter_ttl_ms: int = 30 * 86_400_000
 
 
-DEFAULT_OUTBOX_LIMITS = OutboxLimits()
+DEFAULT_CALLBACK_QUEUE_LIMITS = CallbackQueueLimits()
 
 
 class DueCall(Struct, frozen=True):
@@ -90,7 +90,7 @@ class DeadLetter(Struct, frozen=True):
     tries: int
 
 
-class Outbox(Protocol):
+class CallbackQueue(Protocol):
     """Interface of all stores; each method may raise StoreDown, and may then be repeated."""
 
     async def claim_due(

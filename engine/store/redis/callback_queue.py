@@ -1,4 +1,4 @@
-"""The outbox in Redis or Valkey: scripts change it, with a fencing token for the owner."""
+"""The callback queue in Redis or Valkey: scripts change it, with a fencing token for the owner."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,15 +7,15 @@ import msgspec
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from engine.store.errors import Fenced
-from engine.store.outbox import (
+from engine.store.callback_queue import (
+    CallbackQueueLimits,
     ClaimedBatch,
     DeadLetter,
     DueCall,
-    OutboxLimits,
     PendingEvents,
     Settlement,
 )
+from engine.store.errors import Fenced
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.script_connection import ScriptRunner, load_script, owner_key, shard_key
 from engine.store.redis.versioned_documents import RedisVersionedDocuments, WithTimeout
@@ -29,13 +29,13 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode_list = msgspec.msgpack.Decoder(list[Any]).decode
 
 
-class RedisOutbox(Struct, frozen=True):
-    """Implements `Outbox`."""
+class RedisCallbackQueue(Struct, frozen=True):
+    """Implements `CallbackQueue`."""
 
     client: Redis
     scripts: ScriptRunner
     with_timeout: WithTimeout
-    limits: OutboxLimits
+    limits: CallbackQueueLimits
     cipher: DocumentCipher
     documents: RedisVersionedDocuments
 
