@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,16 +11,21 @@ from picows import ws_connect
 
 from streams.bots.destinations import Destinations
 from streams.bots.dialer import BotUnreachable, PendingConnections
-from streams.bots.protocols.protocol import StreamName
-from streams.bots.protocols.protocols import protocol_of
+from streams.bots.protocols.jambonz import JambonzProtocol
+from streams.bots.protocols.native import NativeProtocol
+from streams.bots.protocols.protocol import BotProtocol, StreamName
+from streams.bots.protocols.recognizer import RecognizerProtocol
+from streams.bots.protocols.twilio import TwilioProtocol
+from streams.bots.protocols.vonage import VonageProtocol
 from streams.bots.socket import BotSocket
 from streams.control.reports import ReportHub
 from streams.control.table import StreamTable
 from streams.pbx import PbxSocket, PbxUnreachable
 from streams.stream.context import StreamContext
 from streams.stream.stream import Stream
+from wire.decoding.errors import BadInput
 from wire.streams.reports import StreamEnded
-from wire.streams.setup import StreamSetup
+from wire.streams.setup import Protocol, StreamSetup
 
 log = structlog.get_logger()
 TICK_S = 0.01
@@ -157,3 +162,25 @@ class StreamService:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("stream task failed", exc_info=error)
+
+
+PROTOCOLS: Mapping[Protocol, Callable[[StreamName], BotProtocol]] = {
+    "twilio": TwilioProtocol,
+    "native": NativeProtocol,
+    "vonage": VonageProtocol,
+    "jambonz": JambonzProtocol,
+}
+
+
+def protocol_of(stream: StreamName) -> BotProtocol:
+    """Return the protocol of a new stream; raises BadInput if fields do not fit."""
+    setup = stream.setup
+    if setup.bot.protocol != "recognizer":
+        if setup.recognition is not None:
+            raise BadInput("recognition", "only the protocol recognizer has it")
+        return PROTOCOLS[setup.bot.protocol](stream)
+    if setup.recognition is None:
+        raise BadInput("recognition", "the protocol recognizer needs it")
+    if not setup.is_fork:
+        raise BadInput("isFork", "the protocol recognizer needs a fork")
+    return RecognizerProtocol(setup.recognition)

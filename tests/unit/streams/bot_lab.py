@@ -7,7 +7,7 @@ import msgspec
 
 from streams.bots.limits import Accounts
 from streams.bots.protocols.protocol import StreamName
-from streams.bots.protocols.protocols import protocol_of
+from streams.control.service import protocol_of
 from streams.pbx import PbxEvent
 from streams.stream.audio import linear
 from streams.stream.context import StreamContext

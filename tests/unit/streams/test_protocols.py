@@ -17,7 +17,7 @@ from streams.bots.protocols.messages import (
     Mark,
 )
 from streams.bots.protocols.protocol import BotProtocol, Position, StreamName
-from streams.bots.protocols.protocols import PROTOCOLS, protocol_of
+from streams.control.service import PROTOCOLS, protocol_of
 from wire.streams.setup import BotAddress, Protocol, Resume, StreamSetup
 
 HERE = Position(1840, 5000)

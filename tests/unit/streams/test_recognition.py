@@ -9,7 +9,7 @@ import pytest
 
 from streams.bots.limits import MAX_INVALID, MAX_UTTERANCES, Accounts
 from streams.bots.protocols.protocol import StreamName
-from streams.bots.protocols.protocols import protocol_of
+from streams.control.service import protocol_of
 from streams.pbx import PbxEvent
 from streams.stream.audio import linear
 from streams.stream.context import StreamContext

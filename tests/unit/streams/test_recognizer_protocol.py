@@ -16,8 +16,8 @@ from streams.bots.protocols.messages import (
     Understood,
 )
 from streams.bots.protocols.protocol import Position, StreamName
-from streams.bots.protocols.protocols import protocol_of
 from streams.bots.protocols.recognizer import MAX_TEXT_CHARS, RecognizerProtocol
+from streams.control.service import protocol_of
 from wire.decoding.errors import BadInput
 from wire.streams.recognizer import RecognizerStart
 from wire.streams.setup import BotAddress, Recognition, StreamSetup

@@ -13,9 +13,8 @@ from base.lookups import Lookups
 from streams.bots.destinations import DestinationLookups, Destinations
 from streams.bots.limits import Accounts
 from streams.bots.protocols.protocol import StreamName
-from streams.bots.protocols.protocols import protocol_of
 from streams.control.reports import ReportHub
-from streams.control.service import StreamService
+from streams.control.service import StreamService, protocol_of
 from streams.control.table import Room, StreamTable
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics

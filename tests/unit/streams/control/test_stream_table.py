@@ -9,7 +9,7 @@ import pytest
 
 from streams.bots.limits import Accounts
 from streams.bots.protocols.protocol import StreamName
-from streams.bots.protocols.protocols import protocol_of
+from streams.control.service import protocol_of
 from streams.control.table import KEPT_ENDED_MS, NoRoom, Room, StreamTable
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
