@@ -15,22 +15,7 @@ from typing import BinaryIO, Protocol
 
 from base.sandbox import ResourceLimits, end_with_parent, report, restrict, set_limits
 from speech.grammar import phone_loop
-from speech.worker.protocol import (
-    CloseStream,
-    FeedAudio,
-    FinishUtterance,
-    GrammarVocabulary,
-    Job,
-    OpenStream,
-    Prompt,
-    Reply,
-    StreamFailed,
-    StreamOpened,
-    UtteranceDone,
-    UtteranceHeard,
-    frame,
-    read_job,
-)
+from speech.worker import protocol
 
 _FILE_BYTES = 1 << 20
 _OPEN_FILES = 256
@@ -45,7 +30,7 @@ class DecodedStream(Protocol):
     def finish(self) -> tuple[tuple[str, ...], float]: ...
 
 
-OpenDecoder = Callable[[OpenStream], DecodedStream]
+OpenDecoder = Callable[[protocol.OpenStream], DecodedStream]
 
 
 class Worker:
@@ -57,38 +42,38 @@ class Worker:
         self._feeds: dict[int, int] = {}  # of streams with interim results, in this utterance
         self._heard: dict[int, tuple[str, ...]] = {}
 
-    def run(self, job: Job) -> Reply | None:
+    def run(self, job: protocol.Job) -> protocol.Reply | None:
         try:
             return self._run(job)
         except Exception as error:  # noqa: BLE001 - any error of a library fails only its stream
             self._close(job.stream)
             report(f"speech worker: {error!r}")
-            return StreamFailed(job.stream, "the recognizer failed")
+            return protocol.StreamFailed(job.stream, "the recognizer failed")
 
-    def _run(self, job: Job) -> Reply | None:
+    def _run(self, job: protocol.Job) -> protocol.Reply | None:
         match job:
-            case OpenStream(stream):
+            case protocol.OpenStream(stream):
                 self._streams[stream] = self._open_decoder(job)
                 if job.interim:
                     self._feeds[stream] = 0
-                return StreamOpened(stream)
-            case FeedAudio(stream, audio):
+                return protocol.StreamOpened(stream)
+            case protocol.FeedAudio(stream, audio):
                 if (decoded := self._streams.get(stream)) is None:
                     return None  # it has failed
                 decoded.feed(audio)
                 return self._look(stream, decoded)
-            case FinishUtterance(stream):
+            case protocol.FinishUtterance(stream):
                 if (decoded := self._streams.get(stream)) is None:
                     return None
                 if stream in self._feeds:
                     self._feeds[stream] = 0
                     self._heard.pop(stream, None)
-                return UtteranceDone(stream, *decoded.finish())
-            case CloseStream(stream):
+                return protocol.UtteranceDone(stream, *decoded.finish())
+            case protocol.CloseStream(stream):
                 self._close(stream)
                 return None
 
-    def _look(self, stream: int, decoded: DecodedStream) -> UtteranceHeard | None:
+    def _look(self, stream: int, decoded: DecodedStream) -> protocol.UtteranceHeard | None:
         if stream not in self._feeds:
             return None
         self._feeds[stream] += 1
@@ -98,7 +83,7 @@ class Worker:
         if words == self._heard.get(stream, ()):
             return None
         self._heard[stream] = words
-        return UtteranceHeard(stream, words)
+        return protocol.UtteranceHeard(stream, words)
 
     def _close(self, stream: int) -> None:
         for each in (self._streams, self._feeds, self._heard):
@@ -121,9 +106,9 @@ def main(memory_bytes: int, parent_pid: int, niceness: int, model: Path | None) 
 
 
 def _serve(worker: Worker, jobs: BinaryIO, replies: BinaryIO) -> None:
-    while (job := read_job(jobs)) is not None:
+    while (job := protocol.read_job(jobs)) is not None:
         if (reply := worker.run(job)) is not None:
-            replies.write(frame(reply))
+            replies.write(protocol.frame(reply))
             replies.flush()
 
 
@@ -132,8 +117,8 @@ def _grammars() -> OpenDecoder:
 
     phones = phone_loop()
 
-    def open_decoder(job: OpenStream) -> DecodedStream:
-        if not isinstance(job.vocabulary, GrammarVocabulary):
+    def open_decoder(job: protocol.OpenStream) -> DecodedStream:
+        if not isinstance(job.vocabulary, protocol.GrammarVocabulary):
             raise TypeError("no grammar")
         return GrammarStream(job.rate, job.vocabulary.grammar, phones)
 
@@ -145,8 +130,8 @@ def _whisper(folder: Path) -> OpenDecoder:
 
     model = load_model(folder)
 
-    def open_decoder(job: OpenStream) -> DecodedStream:
-        if not isinstance(job.vocabulary, Prompt):
+    def open_decoder(job: protocol.OpenStream) -> DecodedStream:
+        if not isinstance(job.vocabulary, protocol.Prompt):
             raise TypeError("no prompt")
         return WhisperStream(job.rate, job.vocabulary.hints, model)
 

@@ -17,28 +17,12 @@ from msgspec import Struct
 from base.child_processes import kill
 from base.sandbox import ENVIRONMENT
 from speech.recognizer import RecognitionFailed
-from speech.worker.protocol import (
-    LENGTH_BYTES,
-    CloseStream,
-    FeedAudio,
-    FinishUtterance,
-    GrammarVocabulary,
-    Job,
-    OpenStream,
-    Prompt,
-    Reply,
-    StreamFailed,
-    StreamOpened,
-    UtteranceDone,
-    UtteranceHeard,
-    frame,
-    replies,
-)
+from speech.worker import protocol
 from wire.streams.recognizer import RecognizerStart
 
 log = structlog.get_logger()
 OnHeard = Callable[[Sequence[str]], None]
-_Reply = asyncio.Future[UtteranceDone | StreamOpened]
+_Reply = asyncio.Future[protocol.UtteranceDone | protocol.StreamOpened]
 
 
 class WorkerLimits(Struct, frozen=True):
@@ -63,29 +47,29 @@ class WorkerStream:
 
     async def feed(self, audio: bytes) -> None:
         self._check()
-        await self._worker.send(FeedAudio(self._number, audio))
+        await self._worker.send(protocol.FeedAudio(self._number, audio))
 
-    async def open(self, job: OpenStream) -> None:
+    async def open(self, job: protocol.OpenStream) -> None:
         await self._result(await self._request(job))
 
-    async def finish(self) -> Coroutine[Any, Any, UtteranceDone]:
+    async def finish(self) -> Coroutine[Any, Any, protocol.UtteranceDone]:
         """End the utterance, and return what waits for its words."""
-        return self._words(await self._request(FinishUtterance(self._number)))
+        return self._words(await self._request(protocol.FinishUtterance(self._number)))
 
-    async def _words(self, reply: _Reply) -> UtteranceDone:
+    async def _words(self, reply: _Reply) -> protocol.UtteranceDone:
         done = await self._result(reply)
-        if not isinstance(done, UtteranceDone):
+        if not isinstance(done, protocol.UtteranceDone):
             raise _failed("an unexpected reply")
         return done
 
-    async def _request(self, job: Job) -> _Reply:
+    async def _request(self, job: protocol.Job) -> _Reply:
         self._check()
         reply: _Reply = asyncio.get_running_loop().create_future()
         self._waiting.append(reply)
         await self._worker.send(job)
         return reply
 
-    async def _result(self, reply: _Reply) -> UtteranceDone | StreamOpened:
+    async def _result(self, reply: _Reply) -> protocol.UtteranceDone | protocol.StreamOpened:
         try:
             async with asyncio.timeout(self._worker.reply_s):
                 return await reply
@@ -96,14 +80,14 @@ class WorkerStream:
     async def close(self) -> None:
         await self._worker.close_stream(self._number)
 
-    def take(self, reply: Reply) -> None:
+    def take(self, reply: protocol.Reply) -> None:
         """Take a reply of the worker."""
         match reply:
-            case UtteranceHeard(words=words):
+            case protocol.UtteranceHeard(words=words):
                 self._on_heard(words)
-            case StreamFailed(text=text):
+            case protocol.StreamFailed(text=text):
                 self.fail(_failed(text))
-            case StreamOpened() | UtteranceDone():
+            case protocol.StreamOpened() | protocol.UtteranceDone():
                 if self._waiting and not (waiting := self._waiting.popleft()).done():
                     waiting.set_result(reply)
 
@@ -154,7 +138,7 @@ class WorkerProcess:
     async def open(
         self,
         rate: int,
-        vocabulary: GrammarVocabulary | Prompt,
+        vocabulary: protocol.GrammarVocabulary | protocol.Prompt,
         on_heard: OnHeard | None,
     ) -> WorkerStream:
         """Begin a stream; raises RecognitionFailed."""
@@ -163,7 +147,7 @@ class WorkerProcess:
         self._streams[number] = stream
         try:
             await self.start()
-            await stream.open(OpenStream(number, rate, vocabulary, on_heard is not None))
+            await stream.open(protocol.OpenStream(number, rate, vocabulary, on_heard is not None))
         except BaseException:
             await self.close_stream(number)
             raise
@@ -177,13 +161,13 @@ class WorkerProcess:
             self._process = await self._spawn()
             self._reader = asyncio.create_task(self._read(self._process))
 
-    async def send(self, job: Job) -> None:
+    async def send(self, job: protocol.Job) -> None:
         """Write a job; waits while the worker is behind."""
         process = self._process
         if process is None or process.stdin is None:
             raise _failed("the recognizer ended")
         try:
-            process.stdin.write(frame(job))
+            process.stdin.write(protocol.frame(job))
             if self.is_behind:
                 async with asyncio.timeout(self.reply_s):
                     await process.stdin.drain()
@@ -202,7 +186,7 @@ class WorkerProcess:
         """Forget a stream, here and in the worker."""
         if self._streams.pop(number, None) is not None:
             with suppress(RecognitionFailed):
-                await self.send(CloseStream(number))
+                await self.send(protocol.CloseStream(number))
 
     async def close(self) -> None:
         """End the process."""
@@ -213,8 +197,10 @@ class WorkerProcess:
     async def _read(self, process: Process) -> None:
         try:
             while process.stdout is not None:
-                length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "big")
-                reply = replies.decode(await process.stdout.readexactly(length))
+                length = int.from_bytes(
+                    await process.stdout.readexactly(protocol.LENGTH_BYTES), "big"
+                )
+                reply = protocol.replies.decode(await process.stdout.readexactly(length))
                 if (stream := self._streams.get(reply.stream)) is not None:
                     stream.take(reply)
         except (OSError, EOFError):
@@ -257,7 +243,10 @@ class WorkerPool:
         self.workers = tuple(WorkerProcess(limits, model) for _ in range(limits.processes))
 
     async def open(
-        self, rate: int, vocabulary: GrammarVocabulary | Prompt, on_heard: OnHeard | None
+        self,
+        rate: int,
+        vocabulary: protocol.GrammarVocabulary | protocol.Prompt,
+        on_heard: OnHeard | None,
     ) -> WorkerStream:
         """Begin a stream; raises RecognitionFailed (overloaded, failed)."""
         worker = min(self.workers, key=lambda each: each.streams)

@@ -26,17 +26,7 @@ from base.sandbox import (
     set_limits,
 )
 from engine.media.clip import MediaError, Reason
-from engine.media.worker.protocol import (
-    Job,
-    JobDone,
-    JobFailed,
-    LoadVoice,
-    Reply,
-    Synthesize,
-    Transcode,
-    frame,
-    read_job,
-)
+from engine.media.worker import protocol
 
 if TYPE_CHECKING:
     from hibari import Hibari
@@ -55,40 +45,40 @@ def main(memory_bytes: int, job_s: int, parent_pid: int, *folders: Path) -> None
     # Native libraries print to descriptor 1; the replies keep a private one.
     with os.fdopen(os.dup(1), "wb") as replies:
         os.dup2(2, 1)
-        while (job := read_job(sys.stdin.buffer)) is not None:
-            if not isinstance(job, LoadVoice):
+        while (job := protocol.read_job(sys.stdin.buffer)) is not None:
+            if not isinstance(job, protocol.LoadVoice):
                 limit_cpu(job_s)
-            replies.write(frame(_run_job(job)))
+            replies.write(protocol.frame(_run_job(job)))
             replies.flush()
 
 
-def _run_job(job: Job) -> Reply:
+def _run_job(job: protocol.Job) -> protocol.Reply:
     try:
         match job:
-            case Transcode():
+            case protocol.Transcode():
                 # Imported by the job: each worker loads only the libraries it uses.
                 from engine.media.worker.transcode import transcode  # noqa: PLC0415 - PyAV is not for synthesis
 
-                return JobDone(is_silent=not transcode(job))
-            case Synthesize(text, voice):
-                return JobDone(_synthesize(text, voice))
-            case LoadVoice(voice):
+                return protocol.JobDone(is_silent=not transcode(job))
+            case protocol.Synthesize(text, voice):
+                return protocol.JobDone(_synthesize(text, voice))
+            case protocol.LoadVoice(voice):
                 _synthesize("a", voice)  # the first text takes most of a second
-                return JobDone()
+                return protocol.JobDone()
     except MediaError as failure:
-        return JobFailed(failure.reason, failure.text)
+        return protocol.JobFailed(failure.reason, failure.text)
     except Exception as error:  # noqa: BLE001 - any error of a library fails only its job
         # Customers read the reply; the engine's log has the error, which may name files.
         reason, text = _failure(job)
         report(f"media worker: {text}: {error!r}")
-        return JobFailed(reason, text)
+        return protocol.JobFailed(reason, text)
 
 
-def _failure(job: Job) -> tuple[Reason, str]:
+def _failure(job: protocol.Job) -> tuple[Reason, str]:
     match job:
-        case Transcode():
+        case protocol.Transcode():
             return "unreadable", "the audio can't be decoded"
-        case Synthesize() | LoadVoice():
+        case protocol.Synthesize() | protocol.LoadVoice():
             return "speech_failed", "the text can't be spoken"
 
 

@@ -12,16 +12,7 @@ from base.fair_slots import FairSlots
 from base.sandbox import ENVIRONMENT
 from base.tasks import cancel_all
 from engine.media.clip import MediaError, MediaLimits, Reason
-from engine.media.worker.protocol import (
-    LENGTH_BYTES,
-    Job,
-    JobDone,
-    JobFailed,
-    Reply,
-    Transcode,
-    frame,
-    replies,
-)
+from engine.media.worker import protocol
 
 
 class Worker:
@@ -31,7 +22,7 @@ class Worker:
     """
 
     def __init__(
-        self, limits: MediaLimits, folder: Path | None = None, first_job: Job | None = None
+        self, limits: MediaLimits, folder: Path | None = None, first_job: protocol.Job | None = None
     ) -> None:
         self._limits = limits
         self._folder = folder  # of the files of its jobs
@@ -44,7 +35,7 @@ class Worker:
         """The process id, if the process runs."""
         return self._process.pid if self._process else None
 
-    async def run(self, job: Job) -> JobDone:
+    async def run(self, job: protocol.Job) -> protocol.JobDone:
         """Run a job; raises MediaError."""
         async with self._lock:
             if self._process is not None and _has_ended(self._process.pid):
@@ -62,7 +53,7 @@ class Worker:
         kill(process)
         await process.communicate()
 
-    async def _run(self, process: Process, job: Job, limit_s: float) -> JobDone:
+    async def _run(self, process: Process, job: protocol.Job, limit_s: float) -> protocol.JobDone:
         try:
             async with asyncio.timeout(limit_s):
                 reply = await _exchange(process, job)
@@ -75,7 +66,7 @@ class Worker:
         except BaseException:
             await self.close()  # else its reply would be read as the next job's
             raise
-        if isinstance(reply, JobFailed):
+        if isinstance(reply, protocol.JobFailed):
             raise MediaError(reply.reason, reply.text)
         return reply
 
@@ -104,18 +95,18 @@ def _has_ended(pid: int) -> bool:
         return True
 
 
-async def _exchange(process: Process, job: Job) -> Reply:
+async def _exchange(process: Process, job: protocol.Job) -> protocol.Reply:
     pipe_in, pipe_out = process.stdin, process.stdout
     if pipe_in is None or pipe_out is None:
         raise EOFError
-    pipe_in.write(frame(job))
+    pipe_in.write(protocol.frame(job))
     await pipe_in.drain()
-    length = int.from_bytes(await pipe_out.readexactly(LENGTH_BYTES), "big")
-    return replies.decode(await pipe_out.readexactly(length))
+    length = int.from_bytes(await pipe_out.readexactly(protocol.LENGTH_BYTES), "big")
+    return protocol.replies.decode(await pipe_out.readexactly(length))
 
 
-def _worker_error(job: Job, what: str) -> MediaError:
-    reason: Reason = "unreadable" if isinstance(job, Transcode) else "speech_failed"
+def _worker_error(job: protocol.Job, what: str) -> MediaError:
+    reason: Reason = "unreadable" if isinstance(job, protocol.Transcode) else "speech_failed"
     return MediaError(reason, what)
 
 
@@ -131,16 +122,16 @@ class WorkerPool:
         limits: MediaLimits,
         folder: Path | None = None,
         *,
-        first_job: Job | None = None,
+        first_job: protocol.Job | None = None,
         finish_jobs: bool = False,
     ) -> None:
         self._finish_jobs = finish_jobs
         self.workers = tuple(Worker(limits, folder, first_job) for _ in range(limits.workers))
         self._idle = list(reversed(self.workers))  # the last one is next: others start when needed
-        self._running: set[asyncio.Task[JobDone]] = set()
+        self._running: set[asyncio.Task[protocol.JobDone]] = set()
         self._slots = FairSlots(limits.workers, max(1, limits.workers - 1))
 
-    async def run(self, account: str, job: Job) -> JobDone:
+    async def run(self, account: str, job: protocol.Job) -> protocol.JobDone:
         """Run an account's job; raises MediaError."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._slots.slot(account))
@@ -151,7 +142,7 @@ class WorkerPool:
             return await asyncio.shield(running)
         return await running
 
-    async def _run(self, job: Job, slot: AsyncExitStack) -> JobDone:
+    async def _run(self, job: protocol.Job, slot: AsyncExitStack) -> protocol.JobDone:
         async with slot:
             worker = self._idle.pop()
             try:
