@@ -64,8 +64,10 @@ def verbs_source() -> str:
     aliases = named_values()
     types = PythonTypes(aliases, with_limits=True)
     tags = {str(reference(each)): each for each in options(verb)}
+    names = ("Action", "Confirm", "MachineDetection", "Verb", *tags, *map(str.lower, tags))
     parts = {name: each for name, each in components.items() if name not in tags}
-    lines = [HEAD, *types.alias_lines(aliases), "", ""]
+    lines = [HEAD, "__all__ = [", *(f'    "{each}",' for each in sorted(names)), "]", ""]
+    lines += [*types.alias_lines(aliases), "", ""]
     functions = {name: _Function(types, name, components) for name in tags}
     defaults = default_structs(components)
     for name, schema in in_order(parts).items():
