@@ -283,7 +283,9 @@ def _join(path: str, step: str) -> str:
 
 def _is_part(kind: Any) -> bool:
     """Return whether a field may hold a verb or a prompt."""
-    return isinstance(kind, type) and issubclass(kind, VerbShape | Prompt)
+    if isinstance(kind, type):
+        return issubclass(kind, VerbShape | Prompt)
+    return any(map(_is_part, get_args(kind)))
 
 
 def _is_address(kind: Any) -> bool:
@@ -296,9 +298,7 @@ _DATA = {each.type for verb in get_args(Verb) for each in fields(verb) if each.n
 # The fields that hold verbs and prompts, and addresses: (attribute, path in the verb or the data).
 _PARTS: Mapping[type, tuple[tuple[str, str], ...]] = {
     data: tuple(
-        (each.name, f"data.{each.encode_name}")
-        for each in fields(data)
-        if any(map(_is_part, get_args(each.type)))
+        (each.name, f"data.{each.encode_name}") for each in fields(data) if _is_part(each.type)
     )
     for data in _DATA
 }

@@ -193,6 +193,7 @@ class HangupData(Shape, frozen=True):
     reason: Literal["rejected", "busy"] = "rejected"
 
 
+_NO_EFFECT = "It has no effect"
 ANY_VARIABLE = "*"  # what a verb sets that runs verbs which are not known before
 VerbTag = Literal[
     "play", "say", "gather", "record", "pause", "stream", "dial", "flow", "hangup"
@@ -339,7 +340,7 @@ class Flow(VerbShape, frozen=True, tag="flow"):
 
     data: FlowData
     action: "Action | None" = None
-    timeout: Seconds | None = None
+    timeout: Annotated[Seconds | None, Meta(description=f"{_NO_EFFECT}.")] = None
 
 
 class Hangup(VerbShape, frozen=True, tag="hangup"):
@@ -349,8 +350,10 @@ class Hangup(VerbShape, frozen=True, tag="hangup"):
     node_omits = ("action", "timeout")
 
     data: HangupData = HangupData()
-    action: "Action | None" = None
-    timeout: Seconds | None = None
+    action: Annotated["Action | None", Meta(description=f"{_NO_EFFECT}: the call has ended.")] = (
+        None
+    )
+    timeout: Annotated[Seconds | None, Meta(description=f"{_NO_EFFECT}.")] = None
 
 
 Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup

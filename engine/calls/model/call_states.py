@@ -299,7 +299,7 @@ class AwaitingInstructions(TypeAheadState, frozen=True, tag="awaiting-instructio
     is_api: bool = False
     has_music: bool = False  # hold music plays meanwhile
     failure: str = ""  # of the webhook: it takes effect when the conversation has ended
-    is_flow: bool = False  # the start of a flow is awaited
+    is_flow: bool = False  # without it, a flow around goes on at its next node
 
 
 class Bridged(State, frozen=True, tag="bridged"):

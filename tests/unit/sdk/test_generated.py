@@ -1,8 +1,10 @@
 """The generated parts of the SDKs are those of the shapes that engine and REST layer use."""
 
 import inspect
+from functools import partial
 from typing import Any, get_args
 
+import msgspec
 import pytest
 import switchroom_sdk
 from switchroom_sdk.generated import verbs, webhooks
@@ -26,9 +28,9 @@ def bare(schema: Any, *, with_words: bool = True) -> Any:
                 for key, each in schema.items()
                 if key not in TEXTS
             }
-        case list():
+        case list() | tuple():
             found = [bare(each, with_words=with_words) for each in schema]
-            return sorted(found, key=repr)
+            return sorted(found, key=partial(msgspec.json.encode, order="sorted"))
         case _:
             return schema
 
