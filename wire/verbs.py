@@ -187,6 +187,13 @@ class FlowData(Shape, frozen=True):
     reference_id: ReferenceId | None = field(default=None, name="reference_id")
 
 
+class RedirectData(Shape, frozen=True):
+    """The address that is asked for the next tree, and what runs if the request fails."""
+
+    url: Annotated[Url, Meta(description="Address of the webhook that returns the next verb.")]
+    fallback: Annotated["Verb | None", Meta(description="What runs if the request fails.")] = None
+
+
 class HangupData(Shape, frozen=True):
     """How a caller that is not answered yet is rejected; without effect on others."""
 
@@ -196,7 +203,7 @@ class HangupData(Shape, frozen=True):
 _NO_EFFECT = "It has no effect"
 ANY_VARIABLE = "*"  # what a verb sets that runs verbs which are not known before
 VerbTag = Literal[
-    "play", "say", "gather", "record", "pause", "stream", "dial", "flow", "hangup"
+    "play", "say", "gather", "record", "pause", "stream", "dial", "flow", "redirect", "hangup"
 ]  # fmt: skip
 
 
@@ -343,6 +350,19 @@ class Flow(VerbShape, frozen=True, tag="flow"):
     timeout: Annotated[Seconds | None, Meta(description=f"{_NO_EFFECT}.")] = None
 
 
+class Redirect(VerbShape, frozen=True, tag="redirect"):
+    """Ask another webhook for the tree that takes the place of this one."""
+
+    node = "Run the tree that a webhook returns."
+    node_omits = ("timeout",)
+    waits = True
+    results = (ANY_VARIABLE,)
+
+    data: RedirectData
+    action: Annotated["Action | None", Meta(description=f"{_NO_EFFECT}: the response runs.")] = None
+    timeout: Annotated[Seconds | None, Meta(description=f"{_NO_EFFECT}.")] = None
+
+
 class Hangup(VerbShape, frozen=True, tag="hangup"):
     """End the call."""
 
@@ -356,7 +376,7 @@ class Hangup(VerbShape, frozen=True, tag="hangup"):
     timeout: Annotated[Seconds | None, Meta(description=f"{_NO_EFFECT}.")] = None
 
 
-Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup
+Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Redirect | Hangup
 Action = Verb | Url
 PromptVerb = Play | Say | Gather | Record
 SingleLegVerb = Play | Say | Gather  # these may run on a leg that is not connected yet

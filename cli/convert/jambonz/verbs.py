@@ -33,7 +33,8 @@ def decline(part: Part, _follows: Action, job: Job) -> Action:
 def redirect(part: Part, _follows: Action, job: Job) -> Action:
     """Request another address."""
     check_known(part, {"actionHook"}, job)
-    return hook(part, "actionHook", job) or verb("hangup", {})
+    url = hook(part, "actionHook", job)
+    return verb("redirect", {"url": url}) if url else verb("hangup", {})
 
 
 def answer(part: Part, follows: Action, job: Job) -> Action:

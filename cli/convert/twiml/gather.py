@@ -16,7 +16,6 @@ from cli.convert.twiml.recognition import (
     wanted_input,
 )
 
-SHORTEST_PAUSE_S = 0.1
 OWN_ADDRESS = "Twilio requests this document, whose address is --base-url"
 _DIGIT_INPUT = {"numDigits", "finishOnKey"}
 _KNOWN = {"timeout", "action", "input", "actionOnEmptyResult"} | _DIGIT_INPUT
@@ -38,7 +37,7 @@ def gather(element: Element, follows: Action, remarks: Remarks) -> Action:
         data |= speech_fields(element, collected, remarks)
     data |= prompt | ({"language": language} if language else {})
     if not requests_without_input(element):
-        data["fallback"] = _fallback(element, follows, remarks)
+        data["fallback"] = follows or verb("hangup", {})
     url = attributes.address(element, "action", remarks)
     if not element.attributes.get("action"):
         remarks.lose(element, f"has no action, which gets the input: {OWN_ADDRESS}")
@@ -72,15 +71,6 @@ def _digit_fields(element: Element, wait_s: int, remarks: Remarks) -> dict[str, 
     if (key := attributes.terminator(element, "#", remarks)) != "#":
         data["terminator"] = key
     return data
-
-
-def _fallback(element: Element, follows: Action, remarks: Remarks) -> dict[str, Any]:
-    """Return what follows as a verb: a fallback is none as an address."""
-    if not isinstance(follows, str):
-        return follows or verb("hangup", {})
-    text = f"without input goes to {follows} after a pause of {SHORTEST_PAUSE_S} s"
-    remarks.note(element, text)
-    return verb("pause", {"length": SHORTEST_PAUSE_S}, follows)
 
 
 def _prompts(

@@ -56,7 +56,7 @@ def reject(element: Element, _follows: Action, remarks: Remarks) -> Action:
 def redirect(element: Element, _follows: Action, remarks: Remarks) -> Action:
     attributes.check_known(element, set(), remarks)
     url = checked_address(element, "the address", element.text, remarks)
-    return url or verb("hangup", {})
+    return verb("redirect", {"url": url}) if url else verb("hangup", {})
 
 
 VERBS: Mapping[str, Converter] = {

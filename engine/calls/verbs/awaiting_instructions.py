@@ -20,13 +20,13 @@ from engine.calls.model.io_results import (
 from engine.calls.verbs import flow
 from engine.calls.verbs.audio_sources import audio_sources
 from engine.calls.verbs.media_faults import take_fault
-from wire.verbs import Action
+from wire.verbs import Action, Redirect
 from wire.webhooks import ActionRequest
 
 WEBHOOK_TIMEOUT_MS = 17_000  # the webhook's own limit, 15 s, and a margin for the engine
 
 
-def start_url(call: Call, url: str, ended: Advance, now: int) -> Step:
+def start_url(call: Call, url: str, ended: Advance, now: int, *, is_flow: bool = False) -> Step:
     """Request the next action from a URL; the body says what has just ended."""
     call, request = allocate_id(call, "r")
     call, fault = take_fault(call)
@@ -46,8 +46,17 @@ def start_url(call: Call, url: str, ended: Advance, now: int) -> Step:
         media_fault=fault,
         caller_name=call.caller_name,
     )
-    awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, ended.fallback)
+    awaiting = AwaitingInstructions(
+        request, now + WEBHOOK_TIMEOUT_MS, ended.fallback, is_flow=is_flow
+    )
     return replace(call, state=awaiting), (SendWebhook(request, url, to_json(body)),)
+
+
+def redirect(call: Call, verb: Redirect, now: int) -> Step:
+    """Request another tree; without a fallback, a flow goes on if the request fails."""
+    fallback = verb.data.fallback
+    ended = Advance(None, "redirect", fallback=fallback)
+    return start_url(call, verb.data.url, ended, now, is_flow=fallback is None)
 
 
 def on_event(call: Call, state: AwaitingInstructions, event: Event, now: int) -> Step:

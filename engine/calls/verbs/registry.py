@@ -72,8 +72,9 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
                 has_run_verb=call.has_run_verb or not isinstance(verb, verbs.Flow),
             )
             call, commands = start(call, verb, now)
-            if advance.fallback is not None and isinstance(call.state, AwaitingInstructions):
-                call = replace(call, state=replace(call.state, fallback=advance.fallback))
+            state = call.state
+            if isinstance(state, AwaitingInstructions) and state.fallback is None:
+                call = replace(call, state=replace(state, fallback=advance.fallback))
             return call, commands
 
 
@@ -136,5 +137,6 @@ VERBS: Mapping[type, Start] = {
     verbs.Stream: stream.start,
     verbs.Dial: _dial,
     verbs.Flow: _run_flow,
+    verbs.Redirect: awaiting_instructions.redirect,
     verbs.Hangup: _hang_up,
 }

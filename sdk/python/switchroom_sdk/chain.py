@@ -23,7 +23,13 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
     "nodes": {"*": "node"},
     "node": {"data": "data"},
     "action": {"action": "action", "onError": "action", "data": "data"},
-    "data": {"audioUrl": "address", "fallback": "action", "whisper": "action", "confirm": "data"},
+    "data": {
+        "audioUrl": "address",
+        "url": "address",
+        "fallback": "action",
+        "whisper": "action",
+        "confirm": "data",
+    },
 }
 _ADDRESSES = frozenset({"action", "address"})  # the kinds that may be texts
 

@@ -20,7 +20,13 @@ const FIELDS: Partial<Record<Kind, Map<string, Kind>>> = {
   nodes: fields({ "*": "node" }),
   node: fields({ data: "data" }),
   action: fields({ action: "action", onError: "action", data: "data" }),
-  data: fields({ audioUrl: "address", fallback: "action", whisper: "action", confirm: "data" }),
+  data: fields({
+    audioUrl: "address",
+    url: "address",
+    fallback: "action",
+    whisper: "action",
+    confirm: "data",
+  }),
 };
 
 export class BaseChain {

@@ -13,6 +13,8 @@ LEAVES = some.sampled_from(
         None,
         {"type": "hangup"},
         {"type": "flow", "data": {"flowId": "f"}},
+        {"type": "redirect", "data": {"url": HTTPS}},
+        {"type": "redirect", "data": {"url": HTTPS, "fallback": say("no reply")}},
         {"type": "dial", "data": {"flowId": "f"}},
         {"type": "play", "data": {"audioUrl": [HTTPS, HTTPS], "loop": 12}},
     ]

@@ -125,8 +125,16 @@ class Scenarios:
         if depth <= 0 or kind < 0.1:
             return None
         if kind < 0.2:
-            return f"https://hooks/{rng.randrange(100)}"
+            return self._request(rng.randrange(100))
         return self.verb(depth)
+
+    def _request(self, number: int) -> Action:
+        """Return the address of a webhook, or a verb that redirects to it."""
+        url = f"https://hooks/{number}"
+        if self._pauses is None or number % 4:
+            return url
+        fallback = verbs.Say(verbs.SayData("200/5/ok")) if number % 8 else None
+        return verbs.Redirect(verbs.RedirectData(url, fallback))
 
     def verb(self, depth: int) -> Verb:
         """Return a random verb and its next action."""

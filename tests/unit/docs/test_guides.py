@@ -77,10 +77,12 @@ def test_settings_exist(page: Path) -> None:
 
 @for_each(GUIDES, name)
 def test_trees_are_accepted(page: Path) -> None:
-    """Each JSON block is JSON, and an engine accepts those that are trees, or contain one."""
+    """Each JSON block is JSON, and an engine accepts those that are or contain trees, or flows."""
     for block in page_blocks(page, "json"):
         document: Any = json.loads(block.text)
-        if isinstance(document, dict):
+        if isinstance(document, dict) and "nodes" in document:
+            check_graph(document, LIMITS, {})
+        elif isinstance(document, dict):
             tree = document if "type" in document else document["action"]
             parse_action(json.dumps(tree).encode(), LIMITS)
 

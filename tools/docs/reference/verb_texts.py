@@ -231,6 +231,33 @@ VERBS: Mapping[str, VerbText] = {
             {"type": "flow", "data": {}, "action": _BYE},
         ),
     ),
+    "redirect": VerbText(
+        "Asks another webhook for the tree that takes the place of this one. An address in `action`"
+        " does the same; as a verb it can stand where a verb is required, such as in `fallback`, in"
+        " a [flow](../../flows.md#nodes) or in the action of a bot, and has a `fallback` itself.",
+        "The address gets [this request](../webhooks/action.md), with the event `redirect`, signed"
+        " and repeated as others are, and responds with the next verb; `action` and `timeout` have"
+        " no effect. When the tree that it returns has ended, the call ends; in a flow, the node's"
+        " `next` follows. If the request fails, `fallback` runs; without it a flow goes on at"
+        " `next`, and other calls are hung up. Each redirect counts as a verb: a call that is"
+        " redirected without end is hung up after 1,000 verbs in five minutes (`too_many_verbs`).",
+        "",
+        {"type": "redirect", "data": {"url": MENU}},
+        {
+            "type": "redirect",
+            "data": {
+                "url": "https://example.com/orders",
+                "fallback": {"type": "say", "data": {"text": "Please call again later."}},
+            },
+            "timeout": 10,
+            "action": _BYE,
+        },
+        (
+            {"type": "redirect", "data": {}},
+            {"type": "redirect", "data": {"url": "http://example.com/menu"}},
+            {"type": "redirect", "data": {"url": MENU, "method": "GET"}},
+        ),
+    ),
     "hangup": VerbText(
         "Ends the call. A caller that is not answered yet is rejected, with `reason`; on others"
         " `reason` has no effect.",

@@ -44,7 +44,8 @@ BODIES: Mapping[str, Body] = {
         "a call starts, or a verb has ended",
         ActionRequest,
         "Sent to the address of a number's route, or of a new call, when the call starts; and to an"
-        " address in `action` when a `play`, `say`, `pause` or `flow` has ended.",
+        " address in `action` when a `play`, `say`, `pause` or `flow` has ended; and to that of a"
+        " `redirect`.",
         {**_CALL, "event": "start", "customData": {"order": 4711}},
         field="event",
         values={
@@ -57,6 +58,7 @@ BODIES: Mapping[str, Body] = {
             "gather": "a `gather` has ended by `fallback` or `onError`",
             "record": "a `record` has ended by `onError`",
             "stream": "a `stream` has ended: [its result](stream.md)",
+            "redirect": "a `redirect` asks for the next tree",
             "reply": "the response of a webhook was an address",
         },
         more="`privacy` is `true` if the caller has withheld the number in `from`, and `diversion`"

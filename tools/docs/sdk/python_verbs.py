@@ -43,6 +43,7 @@ FIRST = {"play": "audioUrl", "say": "text", "gather": "text", "record": "text"} 
     "stream": "url",
     "dial": "number",
     "flow": "flowId",
+    "redirect": "url",
 }
 
 

@@ -3,10 +3,12 @@
 import inspect
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
+
+from wire.verbs import Verb
 
 Schema = dict[str, Any]
-VERBS = frozenset({"Play", "Say", "Gather", "Record", "Pause", "Stream", "Dial", "Flow", "Hangup"})
+VERBS = frozenset(each.__name__ for each in get_args(Verb))
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 

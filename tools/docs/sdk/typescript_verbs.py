@@ -29,6 +29,7 @@ FIRST = {
     "stream": ("url", False),
     "dial": ("number", True),
     "flow": ("flowId", False),
+    "redirect": ("url", False),
 }
 
 

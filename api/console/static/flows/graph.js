@@ -24,7 +24,7 @@ const EXITS = {
   onError: "on error",
 };
 /** @type {Record<string, string>} */
-const INNER = { action: "", onError: "on error", fallback: "fallback" };
+const INNER = { action: "", onError: "on error", "data.fallback": "fallback" };
 
 /**
  * Return the graph of a document.
@@ -132,8 +132,10 @@ function graphOfTree(root) {
     if (from) connect(edges, from, id, label);
     if (!isObject(value)) continue;
     for (const [field, inner] of Object.entries(INNER)) {
-      if (Object.hasOwn(value, field)) {
-        pending.push({ value: value[field], path: path ? `${path}.${field}` : field, from: id, label: inner });
+      const holder = field.startsWith("data.") ? value.data : value;
+      const name = field.replace("data.", "");
+      if (isObject(holder) && Object.hasOwn(holder, name)) {
+        pending.push({ value: holder[name], path: path ? `${path}.${field}` : field, from: id, label: inner });
       }
     }
   }
@@ -173,7 +175,7 @@ function summary(node) {
   if (isObject(variables)) return Object.keys(variables).join(", ");
   if (Array.isArray(cases)) return cases.filter(isObject).map(caseText).join("; ");
   if (node.type === "goto") return `${textOf(node.node)}, at most ${plain(node.limit ?? 10)} times`;
-  const found = [data.text, data.audioUrl, data.number, data.flowId, data.requestId, data.reason].map(plain);
+  const found = [data.text, data.audioUrl, data.url, data.number, data.flowId, data.requestId, data.reason].map(plain);
   if (data.length !== undefined && node.type === "pause") return `${plain(data.length)} s`;
   return found.find((each) => each !== "") ?? "";
 }

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from msgspec.structs import fields
 
 from engine.calls.flows.variables import verb_results
 from engine.calls.model import call_states
@@ -83,18 +82,18 @@ def test_verbs_of_a_single_leg() -> None:
     """The verbs that run in a screening are those of the union; the others redirect the call."""
     assert get_args(SingleLegVerb) == SINGLE_LEG_VERBS
     others = set(_tags(Verb)) - set(_tags(SingleLegVerb))
-    assert others == {"record", "pause", "stream", "dial", "flow", "hangup"}
+    assert others == {"record", "pause", "stream", "dial", "flow", "redirect", "hangup"}
 
 
 def test_verbs_within_verbs() -> None:
     """The verbs in `data` are those that `wire.tree.walk` finds, and prefetching, too."""
     found = {
-        (tag_of(verb), each.name)
+        (tag_of(verb), name)
         for verb in get_args(Verb)
-        for each in fields(get_type_hints(verb)["data"])
-        if set(get_args(Verb)) & set(get_args(each.type))
+        for name, kind in get_type_hints(get_type_hints(verb)["data"]).items()
+        if set(get_args(Verb)) & set(get_args(kind))
     }
-    assert found == {("gather", "fallback"), ("dial", "whisper")}
+    assert found == {("gather", "fallback"), ("dial", "whisper"), ("redirect", "fallback")}
 
 
 def test_nodes_of_verbs() -> None:

@@ -35,6 +35,7 @@ VERBS: dict[str, tuple[dict[str, Any], str]] = {
     "stream": ({"url": "wss://a.example/b"}, "stream wss://a.example/b"),
     "dial": ({"number": "+1555"}, "dial +1555"),
     "flow": ({"flowId": "f"}, "flow flow f"),
+    "redirect": ({"url": "https://a"}, "redirect https://a"),
     "hangup": ({}, "hangup"),
 }
 

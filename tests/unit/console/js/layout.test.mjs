@@ -67,6 +67,13 @@ test("a document that is half written has a graph", () => {
   assertApart(layOutGraph(graph));
 });
 
+test("a redirect shows its address, and leads to its fallback", () => {
+  const data = { url: "https://example.com/x", fallback: { type: "hangup" } };
+  const graph = graphOf({ type: "redirect", data });
+  assert.deepEqual(graph.nodes.map((each) => [each.path, each.text]), [["", data.url], ["data.fallback", ""]]);
+  assert.deepEqual(graph.edges.map((each) => each.labels), [["fallback"]]);
+});
+
 test("a tree has a graph, too", () => {
   const tree = { type: "say", data: { text: "Hi" }, action: { type: "gather", action: "https://example.com/x" } };
   const graph = graphOf(tree);

@@ -14,6 +14,7 @@ from tests.unit.cli.convert.jambonz.conversion import HELLO, LIMITS, NEXT, SAY, 
 from wire.tree import parse_action
 
 HANGUP: dict[str, Any] = {"type": "hangup", "data": {}}
+REDIRECT = {"type": "redirect", "data": {"url": NEXT}}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ HANGUP: dict[str, Any] = {"type": "hangup", "data": {}}
             {"type": "play", "data": {"audioUrl": [NEXT, NEXT]}, "timeout": 9},
         ),
         ([{"verb": "pause", "length": 1.5}], {"type": "pause", "data": {"length": 1.5}}),
-        ([{"verb": "redirect", "actionHook": NEXT}], NEXT),
+        ([{"verb": "redirect", "actionHook": NEXT}], REDIRECT),
         ([{"verb": "answer"}, HELLO], SAY),
         (
             [{"verb": "sip:decline", "status": 486}],

@@ -13,6 +13,7 @@ from wire.tree import Limits, parse_action
 
 LIMITS = Limits(sip_hosts=("example.com",))
 NEXT = "https://example.com/next"
+REDIRECT = {"type": "redirect", "data": {"url": NEXT}}
 SAY: dict[str, Any] = {"type": "say", "data": {"text": "Hello."}}
 HANGUP: dict[str, Any] = {"type": "hangup", "data": {}}
 DIAL = (
@@ -49,8 +50,8 @@ def remarks(verbs: str) -> list[tuple[int, str, bool]]:
         ),
         ('<Say loop="2">Hello.</Say>', {**SAY, "action": SAY}),
         ("<Say>Hello.</Say><Hangup/>", {**SAY, "action": HANGUP}),
-        (f"<Say>Hello.</Say><Redirect>{NEXT}</Redirect>", {**SAY, "action": NEXT}),
-        (f"<Redirect>{NEXT}</Redirect>", NEXT),
+        (f"<Say>Hello.</Say><Redirect>{NEXT}</Redirect>", {**SAY, "action": REDIRECT}),
+        (f"<Redirect>{NEXT}</Redirect>", REDIRECT),
         (
             f'<Play loop="3">{NEXT}</Play>',
             {"type": "play", "data": {"audioUrl": NEXT, "loop": 3}},

@@ -115,10 +115,10 @@ def test_what_is_never_reached_is_left_out(before: str, name: str) -> None:
 
 
 def test_an_address_follows_a_gather_without_digits() -> None:
-    """A fallback is a verb: the shortest pause, whose action is the address."""
+    """A fallback is a verb: it redirects the call."""
     tree, lost, _ = converted(f'<Gather action="{NEXT}"/><Redirect>{NEXT}</Redirect>')
     assert lost == []
-    assert tree["data"]["fallback"] == {"type": "pause", "data": {"length": 0.1}, "action": NEXT}
+    assert tree["data"]["fallback"] == {"type": "redirect", "data": {"url": NEXT}}
 
 
 @pytest.mark.parametrize(
