@@ -48,6 +48,15 @@ async def test_valid_documents_are_not_stored(scene: RpcScene) -> None:
         ),
         (
             f"{NUMBER}/check",
+            {
+                "account": "acme",
+                "action": {"type": "redirect", "data": {"url": "http://x.example/"}},
+            },
+            "insecure_url",
+            "action.data.url",
+        ),
+        (
+            f"{NUMBER}/check",
             {"account": "acme", "action": {"type": "flow", "data": {"flowId": "theirs"}}},
             "unknown_flow",
             "action.data.flowId",
