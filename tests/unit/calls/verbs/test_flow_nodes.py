@@ -5,11 +5,24 @@ from typing import Any
 import pytest
 
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS, MAX_VARIABLES
+from engine.calls.model.causes import BUSY
+from engine.calls.model.commands import Hangup
+from engine.calls.model.events import CallOpened
+from engine.calls.model.io_commands import LoadFlow
+from engine.calls.model.io_results import FlowStarted
 from engine.calls.verbs.flow import MAX_VISITS
 from engine.calls.verbs.registry import MAX_VERBS
-from tests.harness.calls.builders import say
+from tests.harness.calls.builders import Story, inbound, say
 from tests.harness.calls.flow_calls import spoken_text
-from tests.harness.calls.flows import CountedValue, outline, pass_deadline, press_digit, run_flow
+from tests.harness.calls.flows import (
+    RUN,
+    CountedValue,
+    load_nodes,
+    outline,
+    pass_deadline,
+    press_digit,
+    run_flow,
+)
 
 MENU = {"type": "menu", "branches": {"1": "one", "22": "two"}, "noInput": "no", "invalid": "bad"}
 ENDS: dict[str, Any] = {name: say(name) for name in ("one", "two", "no", "bad")}
@@ -156,3 +169,13 @@ def test_nodes_without_a_verb_count_as_verbs(kind: str) -> None:
     }
     call = run_flow(outline(names[0], **nodes)).call
     assert (call.reason, call.verbs_started) == ("too_many_verbs", MAX_VERBS)
+
+
+def test_a_hangup_rejects_a_caller_who_is_not_answered() -> None:
+    """With the reason of the node."""
+    bye = outline("bye", bye={"type": "hangup", "data": {"reason": "busy"}})
+    story = Story(inbound(RUN, answer_deferred=True))
+    story.take(CallOpened())
+    (load,) = story.commands_of(LoadFlow)
+    load_nodes(story, bye, story.take(FlowStarted(load.request, "support", 1, "bye")))
+    assert story.commands_of(Hangup) == [Hangup(story.call.main, BUSY)]
