@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 from cyclopts import App, Parameter
 
 from cli.errors import NotFound, UsageError, error_text, exit_on_errors
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import OutputFlag, rows_shown, shown, write_shown
 
 # The repository; in a wheel, the folder of the packages, to which pyproject.toml adds the files.

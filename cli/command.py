@@ -20,7 +20,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec
 from cyclopts import Parameter
 
 from cli.errors import key_named, run
-from cli.named_commands import paragraphs
+from cli.help import paragraphs
 from cli.options.connection import DEFAULT_CONNECTION, ConnectionOptions, client_settings
 from cli.output import OutputFlag, Shown, write_shown
 from cli.rest_client import RestClient, open_rest

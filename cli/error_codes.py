@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from cli.errors import NotFound, exit_on_errors
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import OutputFlag, fields_shown, rows_shown, write_shown
 from wire.docs_address import error_page_link
 

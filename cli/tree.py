@@ -1,14 +1,14 @@
 """The tree of commands: nouns with verbs, by name, so that a command imports only what it needs."""
 
+import sys
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import cyclopts
 from cyclopts import Parameter
 
-from cli.named_commands import add_named_command
-from cli.usage_panel import usage_panel
+from cli.help import add_named_command, usage_panel
 
 _COMMANDS = "cli.commands"
 # The noun's group is the attribute of its name. `--help` shows the texts without an import.
@@ -24,7 +24,7 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     ),
     "recording": ("recordings", "Record calls; list, save and delete recordings."),
     "number": ("numbers", "Show the numbers of an account with their routes."),
-    "route": ("routes", "Manage what calls to a number run."),
+    "route": ("numbers", "Manage what calls to a number run."),
     "flow": ("flows", "Manage flows, their versions, and which of them calls run."),
     "request": ("requests", "Manage HTTP requests that flows and status callbacks send."),
     "agent": ("agents", "Manage the agents in an account's directory."),
@@ -53,7 +53,7 @@ OTHERS: Mapping[str, tuple[str, str]] = {
         "Answer the webhooks of a number or call with a local server.",
     ),
     "new": (
-        "cli.new.command:new",
+        "cli.new:new",
         "Create an application from a sample, and print the commands that run it.",
     ),
     "asset": (
@@ -61,7 +61,7 @@ OTHERS: Mapping[str, tuple[str, str]] = {
         "List the files for operators, and save them to a folder.",
     ),
     "error": ("cli.error_codes:error", "Explain the error codes of all programs."),
-    "completion": (f"{_COMMANDS}.completion:completion", "Print the completion script of a shell."),
+    "completion": ("cli.tree:completion", "Print the completion script of a shell."),
     "engine": (
         "cli.programs.engine:engine",
         "Run an engine until SIGTERM; another engine continues its calls.",
@@ -115,3 +115,15 @@ for _name, (_module, _help) in NOUNS.items():
     add_named_command(app, f"{_COMMANDS}.{_module}:{_name}", _name, _help)
 for _name, (_path, _help) in OTHERS.items():
     add_named_command(app, _path, _name, _help)
+
+
+def completion(
+    shell: Annotated[
+        Literal["bash", "zsh", "fish"], Parameter(name="SHELL", help="Shell of the script.")
+    ],
+) -> None:
+    """Print the completion script of a shell.
+
+    Example: switchroom completion bash
+    """
+    sys.stdout.write(app.generate_completion(shell=shell))

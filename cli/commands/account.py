@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 from cli.command import IfVersion, rest_command
 from cli.database.commands import COMMANDS
 from cli.errors import UsageError
-from cli.named_commands import add_named_command, with_example
+from cli.help import add_named_command, with_example
 from cli.output import Column, Shown, fields_shown, rows_shown
 from cli.rest_client import RestClient
 

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from cli.command import IfVersion, rest_command
 from cli.errors import RequestRejected, Unreachable, UsageError
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
 from cli.rest_client import RestClient
 from wire.agents import AgentPassword, PhoneKind

@@ -13,7 +13,7 @@ from cli.calls import fields_of, get_timeline, timeline_of
 from cli.command import rest_command
 from cli.commands import call_control, calls, replay
 from cli.errors import RequestRejected, Unreachable, is_transient
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.options import parsing
 from cli.output import OutputFlag, PlainConsole, Shown, shown, write_shown
 from cli.rest_client import RestClient

@@ -9,7 +9,7 @@ from cli import call_view
 from cli.calls import change_call, fields_of, get_call
 from cli.command import rest_command
 from cli.errors import UsageError
-from cli.options.channel_names import CallId, ChannelName, leg_of
+from cli.options.call_parts import CallId, ChannelName, leg_of
 from cli.output import Shown, shown
 from cli.rest_client import RestClient
 from wire.control import DialedLeg

@@ -8,7 +8,7 @@ from rich.table import Table
 from base.exit_status import ExitStatus
 from cli.command import IfVersion, rest_command
 from cli.errors import UsageError
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
 from cli.rest_client import RestClient
 

@@ -14,7 +14,7 @@ from cli.adaptive_table import AdaptiveTable
 from cli.calls import call_view, fields_of, get_timeline, timeline_of
 from cli.command import rest_command
 from cli.errors import RequestRejected, Unreachable, UsageError, is_transient
-from cli.options.channel_names import CallId
+from cli.options.call_parts import CallId
 from cli.output import OutputFlag, Shown, shown, write_shown
 from cli.rest_client import RestClient
 from cli.timeline import screen, wording

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from base.exit_status import ExitStatus
 from cli.errors import UsageError, exit_on_errors
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import OutputFlag, json_shown, write_shown
 
 if TYPE_CHECKING:

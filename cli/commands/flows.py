@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from cli.command import IfVersion, rest_command
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.options import parsing
 from cli.output import Column, Shown, cell_text, json_shown, rows_shown, shown
 from cli.rest_client import RestClient

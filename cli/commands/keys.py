@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from cli.command import rest_command
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import Column, Row, Shown, rows_shown, shown
 from cli.rest_client import RestClient
 

@@ -9,8 +9,7 @@ from msgspec.structs import asdict
 
 from cli.command import rest_command
 from cli.errors import UsageError
-from cli.listen.local_server import LocalServer, path_and_query
-from cli.listen.session import ListenSession, Show
+from cli.listen import ListenSession, LocalServer, Show, path_and_query
 from cli.output import OutputFlag, OutputFormat, write_next
 from cli.rest_client import RestClient
 from wire.listeners import ListenerRequest, ListenerResponse

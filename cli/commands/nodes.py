@@ -10,7 +10,7 @@ from rich.text import Text
 from cli.adaptive_table import AdaptiveTable
 from cli.command import rest_command
 from cli.errors import UsageError
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import OutputFlag, Shown, shown, write_shown
 from cli.rest_client import RestClient
 from wire.rpc import Slots

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from cli.errors import NotFound, UsageError, exit_on_errors
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.options.connection import (
     DEFAULT_CONNECTION,
     ClientSettings,

@@ -8,8 +8,8 @@ from cyclopts import App, Parameter
 from cli import call_view
 from cli.command import rest_command
 from cli.errors import UsageError
-from cli.named_commands import with_example
-from cli.options.channel_names import CallId
+from cli.help import with_example
+from cli.options.call_parts import CallId
 from cli.output import Column, Shown, rows_shown, shown
 from cli.rest_client import RestClient
 from cli.timeline import wording

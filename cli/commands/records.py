@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from cli.command import rest_command
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import Column, Shown, json_shown, rows_shown
 from cli.rest_client import RestClient
 from cli.timeline import wording

@@ -11,7 +11,7 @@ from rich.table import Table
 from base.exit_status import ExitStatus
 from cli.command import rest_command
 from cli.errors import RequestRejected, Unreachable, UsageError, is_transient
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import Column, OutputFlag, Row, Shown, rows_shown, shown, write_next
 from cli.rest_client import RestClient
 

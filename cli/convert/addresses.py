@@ -5,7 +5,7 @@ from urllib.parse import urljoin, urlsplit
 
 from msgspec import Struct
 
-from cli.convert.remarks import Place, Remarks
+from cli.convert.result import Place, Remarks
 from wire.decoding import patterns
 
 MAX_ADDRESS = 2048  # of wire.base.Url

@@ -5,7 +5,7 @@ import re
 import phonenumbers
 from msgspec import Struct
 
-from cli.convert.remarks import Place, Remarks
+from cli.convert.result import Place, Remarks
 from wire.decoding import patterns
 from wire.phone_numbers.e164 import e164, normalized
 from wire.phone_numbers.international_form import is_short, to_dial

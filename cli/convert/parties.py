@@ -2,7 +2,7 @@
 
 import re
 
-from cli.convert.remarks import Place, Remarks
+from cli.convert.result import Place, Remarks
 from wire.decoding import patterns
 from wire.party import SIP_PREFIXES
 from wire.phone_numbers.e164 import e164, normalized

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from cli.convert.remarks import Place, Remarks
+from cli.convert.result import Place, Remarks
 from wire.decoding import patterns
 
 SILENCE_LIMITS_S = (1, 10)

@@ -1,17 +1,68 @@
-"""The result of a conversion, which is checked with the parser of engines."""
+"""Trees of verbs that a conversion builds, and remarks on what is different."""
 
 import json
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-from cli.convert.actions import Action
-from cli.convert.remarks import Place, Remark, Remarks
 from wire.decoding.errors import BadInput, errors_in
 from wire.party import Party
 from wire.tree import DEFAULT_LIMITS, Limits, parse_action
 
+Action = dict[str, Any] | str | None
+MAX_REPEATS = 10  # of a text
+FOREVER = 100  # the most that a play repeats
+MAX_WAIT_S = 600
+MAX_PARTIES = 10
 MAX_BYTES = 65_536  # as Twilio's
 MAX_DEPTH = DEFAULT_LIMITS.depth
+
+
+class Place(Protocol):
+    """What a remark is about: a part of the document."""
+
+    @property
+    def line(self) -> int:
+        """Its line, from 1."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """What a reader finds there, such as `<Say>`."""
+        ...
+
+
+class Remark(Struct, frozen=True):
+    """A difference, or with `is_lost` something that the tree does not do."""
+
+    line: int
+    text: str
+    is_lost: bool = False
+
+
+class Remarks:
+    """Collects the remarks of one conversion."""
+
+    def __init__(self) -> None:
+        self._found: list[Remark] = []
+
+    def note(self, place: Place, text: str) -> None:
+        """Say what is different in the tree."""
+        self._found.append(Remark(place.line, f"{place.label} {text}"))
+
+    def lose(self, place: Place, text: str) -> None:
+        """Say what the tree does not do."""
+        self._found.append(Remark(place.line, f"{place.label} {text}", is_lost=True))
+
+    def sorted(self) -> tuple[Remark, ...]:
+        """Return each remark once, in the order of the lines."""
+        return tuple(sorted(dict.fromkeys(self._found), key=lambda each: each.line))
+
+
+def verb(kind: str, data: Mapping[str, Any], follows: Action = None) -> dict[str, Any]:
+    """Return a verb, without an empty action."""
+    return {"type": kind, "data": dict(data)} | ({"action": follows} if follows else {})
 
 
 class DocumentError(Exception):

@@ -1,5 +1,7 @@
 """`switchroom account create`, `set`, `list` and so on: accounts and their limits."""
 
+import asyncio
+import sys
 from typing import Annotated, Any
 
 import msgspec
@@ -8,6 +10,12 @@ from pydantic.alias_generators import to_camel
 
 from api.accounts.store import NEW_ACCOUNT, Account, AccountStore, TranscriptSetting
 from api.auth.key_store import KeyStore
+from api.common.errors import ApiError
+from api.config import Settings
+from base.exit_status import ExitStatus
+from base.invalid_settings import InvalidSettings
+from base.settings import load
+from base.tls import TlsFileError
 from cli.database.account_limits import AccountLimits, leg_limits, retention, with_limits
 from cli.database.runtime import change_stores, read_stores
 from cli.database.validators import (
@@ -264,3 +272,41 @@ def _with_allowed(
         number_types=account.number_types if types is None else parse_number_types(types),
         recognizers=account.recognizers if recognizers is None else parse_recognizers(recognizers),
     )
+
+
+def stop(account: AccountId, *, output: OutputFlag = "table") -> None:
+    """Hang up an account's calls within three seconds; reject new ones, keys and callbacks.
+
+    It notifies the engines itself, with the settings of `switchroom api`. If it cannot, it says so,
+    with exit status 1: the calls then go on until the REST layer notifies the engines.
+
+    Example: switchroom account stop acme
+    """
+
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        await accounts.set_active(account, False)
+
+    change_stores("account stop", account, command)
+    try:
+        asyncio.run(_send(load(Settings), account))
+        text = f"{account} is stopped: the engines hang up its calls"
+        write_shown(shown({"id": account, "isActive": False}, text), output)
+    except InvalidSettings as error:
+        _not_sent(account, ", ".join(error.lines))
+    except (ApiError, TlsFileError) as error:
+        _not_sent(account, str(error))
+
+
+async def _send(settings: Settings, account: str) -> None:
+    from api.services import open_services  # noqa: PLC0415 - `--help` starts faster without
+
+    async with open_services(settings) as services:
+        await services.policy_sync.send_policy(account)
+
+
+def _not_sent(account: str, reason: str) -> None:
+    sys.stderr.write(
+        f"switchroom: {account} is stopped, but the engines do not know ({reason}): its calls go on"
+        " until `switchroom api` tells them; repeat the command\n"
+    )
+    sys.exit(ExitStatus.NEGATIVE)

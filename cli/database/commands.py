@@ -15,7 +15,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "start": ("account:start", "Let a stopped account call and be called again."),
     "stop": (
-        "stop:stop",
+        "account:stop",
         "Hang up an account's calls within three seconds; reject new ones, keys and callbacks.",
     ),
     "region": (

@@ -26,7 +26,7 @@ from api.dnc.tokens import DncTokenStore, parse_token_id
 from base.exit_status import ExitStatus
 from cli.database.runtime import change_database, fail, read_database
 from cli.database.validators import AccountId, check_line
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import Column, OutputFlag, rows_shown, shown, write_shown
 
 dnc_token = App(

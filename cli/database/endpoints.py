@@ -10,7 +10,7 @@ from api.common.clock import now_ms
 from api.db.database import Database
 from cli.database.runtime import change_database, fail, read_database
 from cli.database.validators import AccountId
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import OutputFlag, shown, write_shown
 from wire.decoding.patterns import ENDPOINT, PATTERNS
 

@@ -14,7 +14,7 @@ from api.auth.schemas import MAX_DAYS, MAX_OVERLAP_S, key_view
 from api.common.clock import now_ms
 from cli.database.runtime import change_stores, fail, read_stores
 from cli.database.validators import AccountId, check_name, check_networks, check_scopes
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import Column, OutputFlag, OutputFormat, rows_shown, shown, write_shown
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]

@@ -14,7 +14,7 @@ from api.documents.store import DocumentStore
 from api.routing.number_removal import remove_number
 from cli.database.runtime import change_database, change_stores, fail_not_found, read_stores
 from cli.database.validators import AccountId, parse_caller_id
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import OutputFlag, shown, write_shown
 from wire.phone_numbers.e164 import canonical
 

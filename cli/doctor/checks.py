@@ -8,9 +8,8 @@ from ssl import SSLContext
 
 from base.tls import TlsFileError
 from cli.doctor.ami import check_ami
-from cli.doctor.archive import check_archive
 from cli.doctor.gateways import check_gateways
-from cli.doctor.machine import check_engine, check_espeak, check_media_dir
+from cli.doctor.machine import check_archive, check_engine, check_espeak, check_media_dir
 from cli.doctor.pbx import AriNode, check_node
 from cli.doctor.result import Finding, failure, in_lab, ok, warning
 from cli.doctor.store import check_store

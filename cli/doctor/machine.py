@@ -1,7 +1,10 @@
-"""Checks of this machine: media folder, speech synthesis, the engine's port."""
+"""Checks of this machine: media folder, speech synthesis, archive of recordings, the engine."""
 
+import asyncio
+import io
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import aiohttp
@@ -9,7 +12,11 @@ import aiohttp
 from cli.doctor.result import Finding, failure, ok, warning
 from cli.errors import RequestRejected, Unreachable
 from cli.http_client import HttpClient
+from engine.recordings import ArchiveError, open_archive
 from wire.rpc import Nodes, Slots
+
+TEST_FILE = "switchroom-doctor"  # remains: an archive may not allow deletion
+TIMEOUT_S = 15.0
 
 
 def check_media_dir(folder: Path) -> Finding:
@@ -78,3 +85,15 @@ async def _not_an_engine(url: str, reason: str) -> Finding:
         reason,
         "another program uses the port: stop it or set SWITCHROOM_RPC_PORT",
     )
+
+
+async def check_archive(url: str, s3: Mapping[str, str]) -> Finding:
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            archive = await asyncio.to_thread(open_archive, url, s3)
+            await archive.put(TEST_FILE, io.BytesIO(b"This archive can be written.\n"))
+    except (ArchiveError, OSError, ValueError) as error:
+        text = " ".join(str(error).split()) or "no response"
+        advice = "SWITCHROOM_RECORDINGS_URL and _RECORDINGS_S3 (docs/recordings.md)"
+        return failure("archive_unwritable", "archive", f"{url}: {text[:200]}", advice)
+    return ok("archive", f"{url} accepts recordings (and now has a file {TEST_FILE})")

@@ -1,5 +1,6 @@
-"""Checks of one PBX node over ARI: version, modules, clock, websocket and HTTP sessions."""
+"""Checks of one PBX node over ARI: version, modules, clock, websocket, HTTP sessions and REFER."""
 
+import re
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -14,7 +15,6 @@ from yarl import URL
 
 from cli.doctor.browser_phone import check_browser_phones
 from cli.doctor.phone_strangers import check_strangers
-from cli.doctor.refer import check_refer
 from cli.doctor.result import Finding, failure, ok, warning
 from cli.errors import error_text
 
@@ -39,8 +39,11 @@ MODULES = (
     *("res_http_websocket", "res_musiconhold", "res_pjsip_session", "res_pjsip_sdp_rtp"),
     *("res_rtp_asterisk", "res_stasis_answer", "res_stasis_playback"),
 )
-
 STREAM_MODULES = ("chan_websocket",)
+# The first versions that survive `Refer-Sub: false`, by branch (Asterisk issue 2021).
+_FIXED = {20: 21, 22: 11, 23: 5}
+_NEXT_BRANCH = 24
+_ADVICE = "PBX_AGENT_REFER=no and PBX_TRUNK_REFER=no, or upgrade to 20.21, 22.11, 23.5 or later"
 
 
 class AriNode(Struct, frozen=True):
@@ -200,3 +203,42 @@ async def _check_sessions(
                 "node_sessions", name, text, "set `sessionlimit = 2000` in its http.conf and reload"
             )
     return ok(name, f"room for the {sessions} HTTP sessions of another engine")
+
+
+async def check_refer(
+    name: str, http: aiohttp.ClientSession, ari: URL, version: str
+) -> list[Finding]:
+    """Check the version against the endpoints that accept REFER."""
+    if survives_refer(version):
+        return [ok(name, "survives every REFER")]
+    accepting = await _accepting(http, ari)
+    if not accepting:
+        return [ok(name, "declines REFER, which could crash this version")]
+    text = f"accepts REFER of {', '.join(accepting)}; one with `Refer-Sub: false` crashes {version}"
+    return [failure("refer_crash", name, text, _ADVICE)]
+
+
+def survives_refer(version: str) -> bool:
+    """Return whether a version has the fix; one that is not a number may have it."""
+    found = re.match(r"(\d+)\.(\d+)", version)
+    if found is None:
+        return True
+    branch, release = int(found[1]), int(found[2])
+    return branch >= _NEXT_BRANCH or release >= _FIXED.get(branch, release + 1)
+
+
+async def _accepting(http: aiohttp.ClientSession, ari: URL) -> list[str]:
+    """Return endpoints that accept REFER: the first phone's stands for all."""
+    async with http.get(ari / "endpoints/PJSIP") as reply:
+        found = await reply.json() if reply.status == _OK else []
+    names = sorted(each["resource"] for each in found)
+    shown = [name for name in names if name in {"trunk", "peers"}]
+    shown += [name for name in names if name not in {"trunk", "peers"}][:1]
+    return [name for name in shown if await _accepts(http, ari, name)]
+
+
+async def _accepts(http: aiohttp.ClientSession, ari: URL, name: str) -> bool:
+    path = ari / "asterisk/config/dynamic/res_pjsip/endpoint" / name
+    async with http.get(path) as reply:
+        fields = await reply.json() if reply.status == _OK else []
+    return {"attribute": "allow_transfer", "value": "true"} in fields

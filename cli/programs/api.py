@@ -15,7 +15,7 @@ from base.logging import configure
 from base.sandbox import protect_process
 from base.tls import TlsFileError
 from cli.database.runtime import fail, load_settings
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.output import OutputFlag, shown, write_shown
 
 app = App(

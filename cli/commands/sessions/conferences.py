@@ -8,9 +8,16 @@ from cli import call_view
 from cli.calls import get_call
 from cli.command import rest_command
 from cli.errors import UsageError
-from cli.named_commands import with_example
-from cli.options.channel_names import CallId, conference_of, member_of
-from cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
+from cli.help import with_example
+from cli.options.call_parts import (
+    DEFAULT_REQUESTER,
+    NO_PARTY,
+    CallId,
+    PartyOptions,
+    Requester,
+    conference_of,
+    member_of,
+)
 from cli.output import Shown, shown
 from cli.rest_client import RestClient
 from wire.control import ConferenceView

@@ -8,9 +8,9 @@ from cyclopts import App, Parameter
 from cli import call_view
 from cli.calls import get_streams
 from cli.command import rest_command
-from cli.named_commands import with_example
+from cli.help import with_example
 from cli.options import parsing
-from cli.options.channel_names import CallId, stream_of
+from cli.options.call_parts import CallId, stream_of
 from cli.output import Shown, shown
 from cli.rest_client import RestClient
 from wire.streams.recognizer import Rate

@@ -7,9 +7,16 @@ from cyclopts import App, Parameter
 from cli import call_view
 from cli.calls import get_call
 from cli.command import rest_command
-from cli.named_commands import with_example
-from cli.options.channel_names import CallId, leg_of, transfer_of
-from cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
+from cli.help import with_example
+from cli.options.call_parts import (
+    DEFAULT_REQUESTER,
+    NO_PARTY,
+    CallId,
+    PartyOptions,
+    Requester,
+    leg_of,
+    transfer_of,
+)
 from cli.output import Shown, shown
 from cli.rest_client import RestClient
 from wire.control import TransferView

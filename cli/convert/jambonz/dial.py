@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from cli.convert.actions import MAX_PARTIES, Action, verb
 from cli.convert.context import with_country
-from cli.convert.jambonz.alternatives import TRANSCRIPTS
 from cli.convert.jambonz.document import Part
-from cli.convert.jambonz.fields import check_known, flag, hook, text, whole
-from cli.convert.jambonz.job import Job
+from cli.convert.jambonz.fields import TRANSCRIPTS, Job, check_known, flag, hook, text, whole
 from cli.convert.jambonz.listen import fork
 from cli.convert.parties import agent_party, phone_number, sip_party
+from cli.convert.result import MAX_PARTIES, Action, verb
 
 _RING_S = 60  # without `timeout`
 _KNOWN = {"target", "actionHook", "timeout", "timeLimit", "callerId", "answerOnBridge", "listen"}

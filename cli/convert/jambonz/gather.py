@@ -4,13 +4,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from cli.convert.actions import FOREVER, MAX_REPEATS, MAX_WAIT_S, Action, verb
 from cli.convert.jambonz.document import Part
-from cli.convert.jambonz.fields import check_known, flag, hook, number, repeats, text, whole
-from cli.convert.jambonz.job import Converter, Job
+from cli.convert.jambonz.fields import (
+    Converter,
+    Job,
+    check_known,
+    flag,
+    hook,
+    number,
+    repeats,
+    text,
+    whole,
+)
 from cli.convert.jambonz.prompts import play, played_audio, say, spoken_text
-from cli.convert.jambonz.recognizer import language_of, recognizer_fields
-from cli.convert.recognition import differs
+from cli.convert.recognition import SILENCE_LIMITS_S, differs, hint_fields, spoken_language
+from cli.convert.result import FOREVER, MAX_REPEATS, MAX_WAIT_S, Action, verb
 
 _INPUTS = ("digits", "speech")
 _TIMEOUT_S = 15  # without one
@@ -24,6 +32,17 @@ _HINTS = {
     "speechTimeout": "`endpointing.silenceMs` and `maxMs` end an utterance",
     "vad": "a voice is told from a noise in any case",
 }
+_OF_RECOGNIZER = {"vendor", "language", "hints", "asrTimeout"}
+_OF_VENDORS = {
+    "enhancedModel", "hintsBoost", "interactionType", "label", "model", "naicsCode", "punctuation",
+    "singleUtterance", "vad",
+}  # fmt: skip
+_RECOGNIZER_HINTS = {
+    "altLanguages": "a recognizer understands one language",
+    "asrDtmfTerminationDigit": "with `digits` in `input`, the first key ends the speech",
+    "profanityFilter": "no word is masked",
+}
+_NO_VENDOR = {"", "default"}
 
 
 def gather(part: Part, follows: Action, job: Job) -> Action:
@@ -135,3 +154,53 @@ def _earlier(
     if loop == 1:
         return []
     return [(converter, replace(prompt, fields={**prompt.fields, "loop": loop - 1}))]
+
+
+def language_of(part: Part, job: Job) -> str:
+    """Return the language that callers speak; empty without one."""
+    recognizer = _recognizer(part)
+    found = text(recognizer, "language", job)
+    return spoken_language(recognizer, "" if found == "default" else found, job.remarks)
+
+
+def recognizer_fields(part: Part, job: Job) -> dict[str, Any]:
+    """Return the fields of a gather for its recognizer, without the language."""
+    recognizer = _recognizer(part)
+    options = {name for name in recognizer.fields if name.endswith("Options")}
+    check_known(recognizer, _OF_RECOGNIZER | _OF_VENDORS | options, job, _RECOGNIZER_HINTS)
+    for name in sorted(recognizer.fields.keys() & (_OF_VENDORS | options)):
+        job.remarks.note(recognizer, f"{name} is left out: it belongs to a vendor")
+    data = _who(recognizer, job)
+    if "asrTimeout" in recognizer.fields:
+        silence_s = number(recognizer, "asrTimeout", 1, SILENCE_LIMITS_S, job)
+        data["endpointing"] = {"silenceMs": round(silence_s * 1_000)}
+    return data
+
+
+def _recognizer(part: Part) -> Part:
+    return part.part("recognizer") or Part(f"{part.label}.recognizer", part.line, {})
+
+
+def _who(recognizer: Part, job: Job) -> dict[str, Any]:
+    vendor, hints = text(recognizer, "vendor", job), _hints(recognizer, job)
+    if vendor == "deepgram":
+        text_ = "vendor deepgram needs the operator's key; the audio of callers goes there"
+        job.remarks.note(recognizer, text_)
+        return {"recognizer": vendor, **({"hints": hints} if hints else {})}
+    if vendor not in _NO_VENDOR:
+        job.remarks.note(recognizer, f"vendor {vendor} is left out: `recognizer` has another one")
+    return hint_fields(recognizer, hints, job.remarks)
+
+
+def _hints(recognizer: Part, job: Job) -> list[str]:
+    """Return words and phrases; some vendors have objects with a `phrase`."""
+    given = recognizer.fields.get("hints", [])
+    found = [each.get("phrase") if isinstance(each, dict) else each for each in _list(given)]
+    hints = [each.strip() for each in found if isinstance(each, str) and each.strip()]
+    if len(hints) != len(found):
+        job.remarks.lose(recognizer, "hints: only texts and phrases are converted")
+    return list(dict.fromkeys(hints))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

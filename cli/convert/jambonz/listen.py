@@ -3,12 +3,10 @@
 import json
 from typing import Any
 
-from cli.convert.actions import Action, verb
 from cli.convert.addresses import resolved_stream, stream_address
-from cli.convert.jambonz.alternatives import TRANSCRIPTS
 from cli.convert.jambonz.document import Part
-from cli.convert.jambonz.fields import check_known, flag, hook, number, text
-from cli.convert.jambonz.job import Job
+from cli.convert.jambonz.fields import TRANSCRIPTS, Job, check_known, flag, hook, number, text
+from cli.convert.result import Action, verb
 
 RATES = (8_000, 16_000, 24_000)
 MAX_DURATION_S = 86_400

@@ -3,12 +3,11 @@
 import re
 from typing import Any
 
-from cli.convert.actions import FOREVER, MAX_REPEATS, Action, verb
 from cli.convert.addresses import checked_address, resolved
 from cli.convert.jambonz.document import Part
-from cli.convert.jambonz.fields import check_known, hook, number, repeats, text, texts
-from cli.convert.jambonz.job import Job
+from cli.convert.jambonz.fields import Job, check_known, hook, number, repeats, text, texts
 from cli.convert.recognition import checked_language
+from cli.convert.result import FOREVER, MAX_REPEATS, Action, verb
 
 _SAID = {"text", "loop", "synthesizer"}
 _PLAYED = {"url", "loop", "actionHook", "timeoutSecs"}

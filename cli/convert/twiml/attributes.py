@@ -1,10 +1,10 @@
-"""Attributes of TwiML elements as values; what is not understood is remarked."""
+"""Attributes and content of TwiML elements as values; what is not understood is remarked."""
 
 import re
 from collections.abc import Mapping
 
 from cli.convert.addresses import checked_address
-from cli.convert.remarks import Remarks
+from cli.convert.result import Remarks
 from cli.convert.twiml.document import Element
 
 _CALLBACKS = "a target of the account gets all: `switchroom callback set` (docs/callbacks.md)"
@@ -22,6 +22,30 @@ _HINTS = {
     "trim": "silence stays in the recording",
     "bargeIn": "a key always ends the prompt",
     "sequential": "nest dials: `action` of one is the next",
+}
+_WITH_TEXT = {"Say", "Play", "Redirect", "Dial"}
+_WITH_CHILDREN = {"Say", "Gather", "Dial", "Connect", "Start", "Stop", "Stream"}
+_AGENTS = "ring a group of agents with a list in `number` of dial"
+_MESSAGES = "templates of a messaging platform (docs/messaging.md)"
+_BOTS = "a stream connects the caller with a bot of your own (docs/streams/protocols.md)"
+_FORKS = "<Start><Stream> forks the audio to a program of your own"
+ALTERNATIVES: Mapping[str, str] = {
+    "Enqueue": _AGENTS,
+    "Leave": _AGENTS,
+    "Queue": _AGENTS,
+    "Conference": "conference/add-members on a live call makes it a conference (docs/sessions.md)",
+    "Refer": "a transfer moves a party of a live call (docs/sessions.md)",
+    "Message": _MESSAGES,
+    "Sms": _MESSAGES,
+    "Pay": "a gather with `sensitive` keeps digits secret (docs/reference/verbs/digits.md)",
+    "Prompt": "a gather has its own prompt",
+    "Stream": "it belongs into <Connect> or <Start>",
+    "VirtualAgent": _BOTS,
+    "ConversationRelay": _BOTS,
+    "Siprec": _FORKS,
+    "Transcription": f"{_FORKS}; recordings may have transcripts (docs/recordings.md)",
+    "Recording": '"recordCall": true on the call or the route of the number',
+    "Application": "the address of a webhook as `action`, or a stored flow (docs/flows.md)",
 }
 
 
@@ -90,3 +114,17 @@ def terminator(element: Element, default: str, remarks: Remarks) -> str:
     key = "#" if "#" in keys else keys[0]
     remarks.note(element, f"finishOnKey: only {key!r} ends it, not each of {keys!r}")
     return key
+
+
+def check_content(element: Element, remarks: Remarks) -> None:
+    """Remark texts and elements where TwiML has none."""
+    if element.text and element.name not in _WITH_TEXT:
+        remarks.lose(element, f"has a text, which is left out: {element.text}")
+    if element.name not in _WITH_CHILDREN:
+        for each in element.children:
+            remarks.lose(each, f"in <{element.name}> is left out")
+
+
+def alternative(name: str) -> str:
+    """Return what to use instead of an element, after a colon; empty if nothing is known."""
+    return f": {ALTERNATIVES[name]}" if name in ALTERNATIVES else ""

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from cli.convert.actions import MAX_PARTIES, Action
 from cli.convert.parties import agent_party, phone_number, sip_party
-from cli.convert.remarks import Remarks
+from cli.convert.result import MAX_PARTIES, Action, Remarks
 from cli.convert.twiml import attributes
-from cli.convert.twiml.alternatives import alternative
+from cli.convert.twiml.attributes import alternative
 from cli.convert.twiml.document import Element
 
 _KNOWN = {"timeout", "timeLimit", "callerId", "action", "record", "answerOnBridge"}

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from cli.convert.actions import Action, verb
 from cli.convert.addresses import stream_address
-from cli.convert.remarks import Remarks
+from cli.convert.result import Action, Remarks, verb
 from cli.convert.twiml import attributes
-from cli.convert.twiml.alternatives import alternative
-from cli.convert.twiml.content import check_content
+from cli.convert.twiml.attributes import alternative, check_content
 from cli.convert.twiml.document import Element
 
 _TRACKS = {"inbound_track": "caller", "outbound_track": "bot", "both_tracks": "both"}

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from base.lab_folder import PLAN_FILE
-from cli.new.project import Framework, Sample
+from cli.new import Framework, Sample
 from tests.harness.cli.forked import run_forked
 
 SAMPLES, FRAMEWORKS = get_args(Sample), get_args(Framework)

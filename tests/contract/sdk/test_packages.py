@@ -14,7 +14,7 @@ from typing import get_args
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from cli.new.project import Framework
+from cli.new import Framework
 
 ROOT = Path(__file__).parents[3]
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from starlette.testclient import TestClient
 
-from cli.new.project import create_project
+from cli.new import create_project
 
 ODD_IDS = ("%2E%2E", "%2E")  # a client of the SDK sends no request with them
 

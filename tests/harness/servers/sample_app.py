@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from cli.new.project import Framework, Sample, create_project
+from cli.new import Framework, Sample, create_project
 from dev.servers.process import Process
 from tests.harness import npm
 from tests.harness.ports import free_port

@@ -12,8 +12,7 @@ from redis.asyncio import Redis
 
 from base.tasks import cancel_all
 from cli.http_client import HttpClient
-from cli.listen.local_server import LocalServer
-from cli.listen.session import ListenSession
+from cli.listen import ListenSession, LocalServer
 from cli.options.connection import ClientSettings
 from cli.rest_client import RestClient
 from tests.harness.live_lab import Lab

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from cli.new.project import Framework
+from cli.new import Framework
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port

@@ -15,9 +15,9 @@ from rich.console import Console
 
 from cli.commands.account import account
 from cli.database.commands import COMMANDS
+from cli.help import usage_panel
 from cli.output import OutputFormat
 from cli.tree import NOUNS, OTHERS, app
-from cli.usage_panel import usage_panel
 
 # Programs, which show nothing but logs, and a script.
 WITHOUT_OUTPUT = {

@@ -17,8 +17,8 @@ from cli.output import (
     shown,
     write_items,
     write_shown,
+    yaml_text,
 )
-from cli.yaml_text import yaml_text
 from wire.rpc import FieldError, FlowVersion, Problem
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(

@@ -12,9 +12,9 @@ import cyclopts
 import pytest
 
 from cli.convert.context import Context
-from cli.convert.jambonz.alternatives import ALTERNATIVES as OF_JAMBONZ
 from cli.convert.jambonz.convert import convert as convert_jambonz
-from cli.convert.twiml.alternatives import ALTERNATIVES as OF_TWILIO
+from cli.convert.jambonz.fields import ALTERNATIVES as OF_JAMBONZ
+from cli.convert.twiml.attributes import ALTERNATIVES as OF_TWILIO
 from cli.convert.twiml.convert import convert as convert_twiml
 from cli.tree import app
 from engine.flows.check import check_graph

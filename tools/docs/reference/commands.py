@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from cyclopts import App
 
-from cli.named_commands import paragraphs
+from cli.help import paragraphs
 from cli.tree import app
 from tools.docs.reference.command_texts import NOTES
 from tools.docs.reference.markdown import code, page, table

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from cli.doctor.ami import check_ami
-from cli.doctor.archive import check_archive
+from cli.doctor.machine import check_archive
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from tests.harness.ports import free_port

@@ -13,8 +13,7 @@ from aiohttp import web
 from base.tasks import cancel_all
 from cli.errors import RequestRejected, UsageError
 from cli.http_client import HttpClient
-from cli.listen.local_server import MAX_BODY_BYTES, LocalServer
-from cli.listen.session import ListenSession
+from cli.listen import MAX_BODY_BYTES, ListenSession, LocalServer
 from cli.options.connection import ClientSettings
 from cli.rest_client import RestClient
 from tests.harness.api.databases import sqlite_url

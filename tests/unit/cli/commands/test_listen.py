@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from cli.commands.listen import exchange_text, printer
-from cli.listen.local_server import path_and_query
+from cli.listen import path_and_query
 from cli.output import OutputFormat
 from wire.listeners import ListenerRequest, ListenerResponse
 

@@ -1,7 +1,8 @@
-"""Call ids, and short names of channels, members, sessions and streams; errors list the choices."""
+"""Options that name parts of a call: ids, short names, parties; errors list the choices."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from cyclopts import Parameter
@@ -16,6 +17,8 @@ ChannelName = Annotated[
     str, Parameter(help="Channel: main, agent id, number, or end of the channel id.")
 ]
 ShortNames = Mapping[str, tuple[str, ...]]  # by full id
+DEFAULT_REQUESTER = "operator"
+Requester = Annotated[str, Parameter(help="Id of the requesting agent.")]
 
 
 def leg_of(call: CallView, name: str) -> LegView:
@@ -95,3 +98,45 @@ def _pick(what: str, name: str, choices: ShortNames) -> str:
 
 def _list(lines: list[str]) -> str:
     return "".join(f"\n  {each}" for each in lines)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PartyOptions:
+    """The party to dial, and how."""
+
+    agent: Annotated[str, Parameter(help="Agent to dial.")] = ""
+    number: Annotated[str, Parameter(help="Number or sip: address to dial.")] = ""
+    name: Annotated[str, Parameter(help="Display name of the agent.")] = ""
+    moh: Annotated[str, Parameter(help="Hold-music URL.")] = ""
+    timeout: Annotated[float, Parameter(help="Ring timeout in seconds.")] = 30
+
+    def check(self) -> None:
+        """Check that either an agent or a number is given; raises UsageError."""
+        if bool(self.agent) == bool(self.number):
+            raise UsageError("exactly one of --agent and --number is required")
+        if self.name and not self.agent:
+            raise UsageError("--name requires --agent")
+
+    def target(self) -> dict[str, str]:
+        """Return the target of a transfer; raises UsageError."""
+        self.check()
+        if not self.agent:
+            return {"kind": "number", "number": self.number}
+        name = {"agentName": self.name} if self.name else {}
+        return {"kind": "agent", "agentId": self.agent, **name}
+
+    def member(self) -> dict[str, Any]:
+        """Return the new member of a conference; raises UsageError."""
+        self.check()
+        if not self.agent:
+            return {"targetExternalNumber": self.number}
+        name = {"targetAgentNames": {self.agent: self.name}} if self.name else {}
+        return {"targetAgentIds": [self.agent], **name}
+
+    def ringing(self) -> dict[str, Any]:
+        """Return the ring timeout and the hold music."""
+        return {"timeout": self.timeout} | ({"mohAudioUrl": self.moh} if self.moh else {})
+
+
+NO_PARTY = PartyOptions()

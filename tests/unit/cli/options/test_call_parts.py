@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from cli.errors import UsageError
-from cli.options.channel_names import leg_of, member_of, stream_of, transfer_of
+from cli.options.call_parts import leg_of, member_of, stream_of, transfer_of
 from tests.harness.cli.controlled_call import ADA, CALL, FIRST, MAIN, PHONE, SECOND
 from wire.views import CallStreams, StreamView
 

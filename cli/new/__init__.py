@@ -1,1 +1,0 @@
-"""`switchroom new`: a sample application with the SDK, ready to run."""
