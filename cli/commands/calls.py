@@ -22,6 +22,7 @@ from wire.views import CallView, EndedCalls
 
 Calls = tuple[CallView, ...]
 POLL_INTERVAL_S = 1.0
+MAX_PAGE = "1000"  # calls; one request a second is then enough to watch them
 _STAGES = ("queued", "initiated", "ringing", "in-progress")  # of a live call, in order
 
 
@@ -105,7 +106,7 @@ async def timeline(rest: RestClient, call_id: CallId) -> Shown:
 
 async def _live(rest: RestClient, filters: CallFilters) -> Calls:
     if not (filters.all_accounts or filters.node):
-        rows = rest.rows("voice", "calls", query=filters.query())
+        rows = rest.rows("voice", "calls", query=filters.query() | {"limit": MAX_PAGE})
         return tuple([call_view(each) async for each in rows])
     query = {"node": filters.node} if filters.node else {}
     page = await rest.request(dict[str, Any], "GET", "operations", "calls", query=query)

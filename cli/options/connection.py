@@ -35,7 +35,7 @@ class ClientSettings:
     api_secret: str = field(default="", repr=False)
     tls_ca: Path | None = None
     account: str = ""  # of the key
-    acts_for: str = ""  # another account; only operators may
+    acts_for: str = ""  # an account that --account names; only operators may name another
 
 
 @Parameter(name="*")
@@ -60,11 +60,8 @@ def client_settings(
     dotenv: Path = DOTENV,
 ) -> ClientSettings:
     """Return the settings of a client; raises InvalidSettings, UsageError."""
-    found = _client_settings(connection.profile, environ, dotenv)
-    return (
-        found
-        if connection.account in {"", found.account}
-        else replace(found, acts_for=connection.account)
+    return replace(
+        _client_settings(connection.profile, environ, dotenv), acts_for=connection.account
     )
 
 

@@ -54,9 +54,9 @@ def test_a_named_profile_replaces_the_environment(
 
 
 def test_another_account_is_acted_for(environ: dict[str, str]) -> None:
-    """Not if it is the key's own: then nothing is asked of an operator's scope."""
+    """The account of the settings is the key's, which is not named to the server."""
     assert found(environ, account="other").acts_for == "other"
-    assert found(environ, account="acme").acts_for == found(environ).acts_for == ""
+    assert (found(environ).account, found(environ).acts_for) == ("acme", "")
 
 
 def test_without_profiles_the_environment_goes_before_the_file(tmp_path: Path) -> None:
