@@ -12,6 +12,7 @@ from streams.bots.protocols.messages import (
     Action,
     BotMessage,
     InvalidMessage,
+    decode_audio,
     decode_text,
     mark_of,
 )
@@ -25,7 +26,7 @@ class _Data(Struct):
     """What belongs to a message."""
 
     name: str | None = None
-    content: bytes | None = field(default=None, name="audioContent")  # from base64
+    content: str | None = field(default=None, name="audioContent")  # base64
     content_type: str = field(default="raw", name="audioContentType")
     rate: int | None = field(default=None, name="sampleRate")
 
@@ -86,7 +87,7 @@ class JambonzProtocol:
                 return STOP
             case _Message(type="mark", data=_Data(name=str(name))):
                 return mark_of(name)
-            case _Message(type="playAudio", data=_Data(content=bytes(content)) as audio):
+            case _Message(type="playAudio", data=_Data(content=str(content)) as audio):
                 return self._audio(audio, content)
             case _Message(type="mark" | "playAudio"):
                 raise InvalidMessage(f"`{message.type}` without what belongs to it")
@@ -115,9 +116,9 @@ class JambonzProtocol:
     def farewell(self, position: Position) -> None:
         """See BotProtocol: it has none."""
 
-    def _audio(self, audio: _Data, content: bytes) -> bytes:
+    def _audio(self, audio: _Data, content: str) -> bytes:
         if audio.content_type != "raw":
             raise InvalidMessage(f"audio of the type {audio.content_type}; raw is played")
         if audio.rate not in (None, self._rate):
             raise InvalidMessage(f"audio of {audio.rate} Hz; this stream has {self._rate}")
-        return content
+        return decode_audio(content)

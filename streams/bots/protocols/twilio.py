@@ -14,6 +14,7 @@ from streams.bots.protocols.messages import (
     Action,
     BotMessage,
     InvalidMessage,
+    decode_audio,
     decode_text,
     mark_of,
 )
@@ -30,7 +31,7 @@ _TRACKS: dict[Track, str] = {"both": "inbound", "caller": "inbound", "bot": "out
 
 
 class _Media(Struct):
-    payload: bytes  # from base64
+    payload: str  # base64, which only an event `media` is worth
 
 
 class _Mark(Struct):
@@ -101,7 +102,7 @@ class TwilioProtocol:
         message = decode_text(_DECODER, data)
         match message.event:
             case "media" if message.media is not None:
-                return message.media.payload
+                return decode_audio(message.media.payload)
             case "clear":
                 return CLEAR
             case "mark" if message.mark is not None:

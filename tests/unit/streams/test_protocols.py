@@ -3,6 +3,8 @@
 import base64
 import json
 import re
+import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -64,6 +66,49 @@ def test_other_audio(payload: str) -> None:
             made("twilio").read_text(text)
     else:
         assert made("twilio").read_text(text) == b""
+
+
+SIZE = 930_000
+WHOLE = base64.b64encode(bytes(range(256)) * (SIZE * 3 // 4 // 256)).decode()
+MEDIA = '{"event":"%s","type":"playAudio","%s":{"payload":"%s","audioContent":"%s"}%s}'
+
+
+def cost_s(name: Protocol, event: str, payload: str, more: str = "") -> float:
+    """Return the processor time for a message, the least of three."""
+    content, data = ("", "media") if name == "twilio" else (payload, "data")
+    payload = payload if name == "twilio" else ""
+    text = (MEDIA % (event, data, payload, content, more)).encode()
+    protocol, costs = made(name), list[float]()
+    for _ in range(3):
+        began_s = time.thread_time()
+        with suppress(InvalidMessage):
+            protocol.read_text(text)
+        costs.append(time.thread_time() - began_s)
+    return min(costs)
+
+
+@pytest.mark.parametrize("name", ["twilio", "jambonz"])
+@pytest.mark.parametrize("event", ["media", "other"])
+@pytest.mark.parametrize(
+    ("payload", "more"),
+    [
+        (WHOLE.replace("+", "-").replace("/", "_"), ""),
+        (WHOLE.replace("/", r"\/"), ""),
+        (r"\/" * (SIZE // 2), ""),
+        (r"-\r" * (SIZE // 3), ""),
+        ("-_=A" * (SIZE // 4), ""),
+        ("-_8", ',"payload":"' + r"\/" * (SIZE // 2) + '"'),
+        ("-_8", ',"q":[' + '{"payload":"-_"},' * 55_000 + "1]"),
+        ("-_8", ',"q":"' + "\ufffd" * (SIZE // 3)),
+        (r"\ud800" * (SIZE // 6), ""),
+        (r"\u0041" * (SIZE // 6), ""),
+    ],
+)
+def test_no_message_costs_much_more_than_ordinary_audio(
+    name: Protocol, event: str, payload: str, more: str
+) -> None:
+    """Whatever is in it: all calls of a gateway wait meanwhile. Calls of C are not counted."""
+    assert cost_s(name, event, payload, more) < 15 * cost_s(name, "media", WHOLE)
 
 
 def test_a_message_with_a_byte_order_mark() -> None:
