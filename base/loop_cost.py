@@ -62,3 +62,37 @@ def from_header(value: str | None) -> float:
     """Return the cost in seconds that a response's header says; without one 0."""
     found = _CPU.fullmatch(value or "")
     return float(found[1]) / 1_000 if found else 0.0
+
+
+class TokenBucket:
+    """An amount that grows with time up to a burst, and that may be owed once it is spent.
+
+    `rate` says how much it grows in a second, as it is now; `now_s` is never set.
+    """
+
+    def __init__(self, burst: float, rate: Callable[[], float], now_s: Callable[[], float]) -> None:
+        self._burst = burst
+        self._rate = rate
+        self._now_s = now_s
+        self._balance = burst
+        self._at_s = now_s()
+
+    def spend(self, amount: float) -> None:
+        """Take an amount, also one that is not there: then the balance is below 0."""
+        self._balance = self.balance() - amount
+
+    def balance(self) -> float:
+        """Return what is left now."""
+        now_s = self._now_s()
+        grown = (now_s - self._at_s) * self._rate()
+        self._balance, self._at_s = min(self._burst, self._balance + grown), now_s
+        return self._balance
+
+    def wait_s(self) -> float:
+        """Return the time until nothing is owed."""
+        return max(0.0, -self.balance() / self._rate())
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing was spent lately."""
+        return self.balance() >= self._burst

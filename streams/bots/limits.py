@@ -1,8 +1,11 @@
 """What a bot or a recognizer may send: how much at once, and how much that nobody understands."""
 
+import time
+from collections.abc import Callable
 from typing import Annotated
 
 from base.limit import Limit
+from streams.bots.loop_shares import LoopShares
 
 MAX_MESSAGE_BYTES = 1_000_000
 MAX_ACTION_BYTES = 65_536
@@ -100,7 +103,8 @@ def _too_much(what: str) -> TooFast:
 class Accounts:
     """The accounts with streams at this gateway."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
+        self.loop = LoopShares(now_s)
         self._limits: dict[str, AccountLimits] = {}
 
     def join(self, account: str) -> AccountLimits:

@@ -23,6 +23,7 @@ from picows.url import WSParsedURL
 from streams.bots.destinations import Destination
 from streams.bots.dialer import CONNECT_S, BotUnreachable, PendingConnections
 from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
+from streams.bots.loop_shares import LoopShare
 from wire.streams.reports import EndReason
 
 _ORDINARY = (WSCloseCode.OK, WSCloseCode.NO_INFO)
@@ -38,6 +39,9 @@ class BotListener(Protocol):
     def count_frame(self, size: int) -> None: ...
 
     def bot_lost(self, reason: EndReason, detail: str) -> None: ...
+
+    @property
+    def loop_share(self) -> LoopShare: ...
 
 
 class _PicowsLog(logging.LoggerAdapter[logging.Logger]):
@@ -57,7 +61,7 @@ class BotSocket(WSListener):
         self._ws_connect = ws_connect
         self._transport: WSTransport | None = None
         self._peer_end = select.poll()
-        self._was_connected = False
+        self._was_connected = self._is_paused = False
         self._fragments = bytearray()
         self._is_text = True
 
@@ -132,8 +136,21 @@ class BotSocket(WSListener):
         if not self._peer_end.poll(0):
             transport.send(kind, data)
 
+    def pause_reading(self) -> None:
+        """See Reader."""
+        self._is_paused = True
+        if self._transport is not None:
+            self._transport.underlying_transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """See Reader."""
+        self._is_paused = False
+        if self._transport is not None:
+            self._transport.underlying_transport.resume_reading()
+
     def close(self) -> None:
         """Close the connection in the ordinary way."""
+        self.resume_reading()
         transport, self._transport = self._transport, None
         if transport is not None:
             transport.send_close(WSCloseCode.OK)
@@ -150,9 +167,15 @@ class BotSocket(WSListener):
         self._transport = transport
         self._was_connected = True
         transport.underlying_transport.set_write_buffer_limits(high=MAX_UNSENT_BYTES)
+        if self._is_paused:
+            self.pause_reading()
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         """See WSListener."""
+        with self._listener.loop_share.charge(self):
+            self._read(transport, frame)
+
+    def _read(self, transport: WSTransport, frame: WSFrame) -> None:
         kind = frame.msg_type
         if kind == WSMsgType.CLOSE:
             transport.send_close(frame.get_close_code())

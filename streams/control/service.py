@@ -84,6 +84,7 @@ class StreamService:
         ticks = 0
         while True:
             await asyncio.sleep(TICK_S)
+            self._context.accounts.loop.resume()
             for stream in self.table:
                 self._tick(stream)
             ticks += 1

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from streams.bots.limits import Accounts
+from streams.bots.loop_shares import Reader
 from streams.stream.metrics import StreamMetrics
 from streams.stream.playout import PbxSink
 from streams.stream.voice import VoiceJudges
@@ -18,7 +19,7 @@ class PbxLink(PbxSink, Protocol):
     def close(self) -> None: ...
 
 
-class BotLink(Protocol):
+class BotLink(Reader, Protocol):
     """The bot's end of a stream."""
 
     def send_text(self, data: bytes) -> None: ...

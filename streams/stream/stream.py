@@ -6,6 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from streams.bots.limits import MessageLimits, TooFast
+from streams.bots.loop_shares import LoopShare
 from streams.bots.protocols.messages import (
     Action,
     BotMessage,
@@ -54,6 +55,7 @@ class Stream:
         self._is_ended = False
         self._inbox = Inbox()
         self._limits = MessageLimits(context.accounts.join(setup.account))
+        self._loop_share = context.accounts.loop.join(setup.account)
         self._silence = SilenceClock()
         self._reporter = StreamReporter(stream_id, context)
         self._transcription: Transcription | None = None
@@ -62,7 +64,8 @@ class Stream:
         """Give it its two ends, which may not be connected yet."""
         self._pbx = pbx
         self._bot = bot
-        judges = self._context.judges
+        self._loop_share.add(bot)
+        judges = self._context.judges.charged_to(self._loop_share)
         self._output = BotAudio(
             pbx,
             self._audio,
@@ -84,6 +87,11 @@ class Stream:
     @property
     def pbx(self) -> PbxLink:
         return self._pbx
+
+    @property
+    def loop_share(self) -> LoopShare:
+        """The share of its account, which its messages are charged to."""
+        return self._loop_share
 
     def live(self) -> LiveStream:
         """Return what a Snapshot says of it."""
@@ -123,6 +131,8 @@ class Stream:
             return
         self._is_ended = True
         self._context.accounts.leave(self.setup.account)
+        self._context.accounts.loop.leave(self._loop_share)
+        self._loop_share.remove(self._bot)
         now_ms = self._context.now_ms()
         heard_ms = self._output.heard_ms(now_ms)
         self._output.end()

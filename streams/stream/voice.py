@@ -4,11 +4,14 @@ from array import array
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import nullcontext
+from copy import copy
 from functools import partial
 from typing import Protocol
 
 import structlog
 
+from streams.bots.loop_shares import LoopShare
 from streams.stream.audio import AudioFormat, ulaw_sample
 
 SPARE = 2  # that are ready for the next sounds
@@ -76,11 +79,14 @@ _MAX_WAITING_S = 1  # of a sound, until there is a detector
 
 
 class VoiceJudge:
-    """Listens to one sound, as soon as there is a detector for it."""
+    """Listens to one sound, as soon as there is a detector for it, and time of its account's."""
 
-    def __init__(self, models: VoiceModels, audio: AudioFormat, rate: int) -> None:
+    def __init__(
+        self, models: VoiceModels, audio: AudioFormat, rate: int, share: LoopShare | None
+    ) -> None:
         self._models = models
         self._model = models.take()
+        self._share = share
         self._audio = audio
         self._step = audio.rate // rate  # every so many samples are taken
         self._max_waiting = rate * _MAX_WAITING_S
@@ -91,7 +97,7 @@ class VoiceJudge:
         """Take a frame of the caller's; return whether this is a voice."""
         self._samples.extend(_floats(frame, self._audio)[:: self._step])
         self._model = self._model or self._models.take()
-        if self._model is None:
+        if self._model is None or (self._share is not None and self._share.is_used_up):
             del self._samples[: -self._max_waiting]
         else:
             self._judge(self._model)
@@ -104,6 +110,12 @@ class VoiceJudge:
 
     def _judge(self, model: VoiceModel) -> None:
         size = model.window_size_samples
+        if len(self._samples) < size:
+            return
+        with nullcontext() if self._share is None else self._share.charge():
+            self._judge_windows(model, size)
+
+    def _judge_windows(self, model: VoiceModel, size: int) -> None:
         while len(self._samples) >= size:
             probability = model.process(self._samples[:size])
             del self._samples[:size]
@@ -115,11 +127,18 @@ class VoiceJudges:
 
     def __init__(self, create: Callable[[int], VoiceModel], loader: Executor) -> None:
         self._models = {rate: VoiceModels(partial(create, rate), loader) for rate in _MODEL_RATES}
+        self._share: LoopShare | None = None
+
+    def charged_to(self, share: LoopShare) -> "VoiceJudges":
+        """Return the same for one account, which pays for them."""
+        charged = copy(self)
+        charged._share = share  # noqa: SLF001 - a copy of its own
+        return charged
 
     def lend(self, audio: AudioFormat) -> VoiceJudge:
         """Return a judge for a new sound."""
         rate = audio.rate if audio.rate in _MODEL_RATES else _MODEL_RATES[0]
-        return VoiceJudge(self._models[rate], audio, rate)
+        return VoiceJudge(self._models[rate], audio, rate, self._share)
 
 
 class SoundJudge:

@@ -17,6 +17,7 @@ from base.lookups import Lookups, look_up
 from streams.bots.destinations import Destination, DestinationLookups, Destinations
 from streams.bots.dialer import PendingConnections
 from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
+from streams.bots.loop_shares import LoopShares
 from streams.bots.socket import BotSocket
 from tests.harness.streams.odd_bots import CLOSE, PING, TEXT, accept, frame, serving
 from tests.harness.until import MAX_WAIT_S
@@ -29,6 +30,8 @@ GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 
 class NoStream:
     """Hears nothing of a bot that never answers."""
+
+    loop_share = LoopShares().join("acme")
 
     def read_text(self, data: bytes) -> None:
         raise AssertionError(data)

@@ -13,6 +13,7 @@ class RecordingConnection:
         self.underlying_transport = self
         self.close_handshake: object = None
         self.is_close_frame_sent = self.ends = False
+        self.is_read = True
         self.most_unsent = 0  # bytes, until it says that nothing is read
 
     def is_closing(self) -> bool:
@@ -20,6 +21,12 @@ class RecordingConnection:
 
     def set_write_buffer_limits(self, high: int) -> None:
         self.most_unsent = high
+
+    def pause_reading(self) -> None:
+        self.is_read = False
+
+    def resume_reading(self) -> None:
+        self.is_read = True
 
     def send(self, kind: WSMsgType, data: bytes) -> None:
         self.sent.append((kind, data))

@@ -15,7 +15,9 @@ class RecordingPbx(RecordingSink):
 
 
 class RecordingBot:
-    """The bot's end: texts and binary messages, in order."""
+    """The bot's end: texts and binary messages, in order; it may be left unread."""
+
+    is_read = True
 
     def __init__(self) -> None:
         self.texts: list[bytes] = []
@@ -24,6 +26,12 @@ class RecordingBot:
 
     def send_text(self, data: bytes) -> None:
         self.texts.append(data)
+
+    def pause_reading(self) -> None:
+        self.is_read = False
+
+    def resume_reading(self) -> None:
+        self.is_read = True
 
     def send_binary(self, data: bytes) -> None:
         self.audio.append(data)

@@ -6,7 +6,9 @@ import pytest
 from msgspec import Struct
 from picows import WSCloseCode, WSFrame, WSMsgType, WSTransport
 
+from base.loop_cost import TokenBucket
 from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
+from streams.bots.loop_shares import BURST_S, LoopShare, LoopShares, Reader
 from streams.bots.socket import BotSocket
 from tests.unit.streams.recording_connection import Frame, RecordingConnection
 from wire.streams.reports import EndReason
@@ -21,6 +23,7 @@ class Stream:
     def __init__(self) -> None:
         self.heard: list[object] = []
         self.counted: list[int] = []  # bytes of frames that are no message
+        self.loop_share = LoopShares().join("acme")
 
     def read_text(self, data: bytes) -> None:
         self.heard.append(data.decode())
@@ -186,3 +189,42 @@ def test_why_a_connection_has_ended(handshake: Handshake | None, reason: str, te
     bot.leave()
     bot.leave()
     assert bot.stream.heard == [(reason, text)]
+
+
+def test_a_bot_of_an_account_that_has_used_up_its_share_is_not_read() -> None:
+    """From its connection on; what was left unread does not hold up the close."""
+    bot = Bot()
+    share = bot.stream.loop_share
+    share.add(bot.socket)
+    share.spend(BURST_S + 1.0)
+    assert not bot.connection.is_read
+    share.resume()
+    assert not bot.connection.is_read
+    early = BotSocket(bot.stream)
+    share.add(early)
+    connection = RecordingConnection()
+    early.on_ws_connected(cast("WSTransport", connection))
+    assert not connection.is_read
+    early.close()
+    assert connection.is_read
+
+
+class RecordingShare(LoopShare):
+    """A share that keeps what is spent, and for whom."""
+
+    def __init__(self) -> None:
+        super().__init__(TokenBucket(1.0, lambda: 1.0, lambda: 0.0), lambda _: None)
+        self.spent: list[tuple[bool, Reader | None]] = []
+
+    def spend(self, seconds: float, reader: Reader | None = None) -> None:
+        self.spent.append((seconds > 0, reader))
+
+
+def test_each_frame_is_charged() -> None:
+    """Whatever is in it, also one that is ignored."""
+    bot = Bot()
+    share = bot.stream.loop_share = RecordingShare()
+    bot.socket.close()
+    for kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.PING, WSMsgType.CONTINUATION):
+        bot.send(kind, b"a")
+    assert share.spent == [(True, bot.socket)] * 4

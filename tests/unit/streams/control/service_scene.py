@@ -71,7 +71,12 @@ class Scene:
         self.hub, self.metrics, self.network = hub or ReportHub(), StreamMetrics(), Network()
         judges = VoiceJudges(lambda _rate: FixedModel(0.9), executor)
         self.context = StreamContext(
-            self._now_ms, self._now_ms, self.hub.report, self.metrics, judges, Accounts()
+            self._now_ms,
+            self._now_ms,
+            self.hub.report,
+            self.metrics,
+            judges,
+            Accounts(lambda: self._now_ms() / 1_000),
         )
         self.table = CountedTable(self.hub.report, self._now_ms, Room(10))
         lookups = Lookups(lambda _host, _port: [], executor, 1)

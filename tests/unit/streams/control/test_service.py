@@ -12,6 +12,7 @@ from streams.control.service import FORGET_TICKS, MAX_PBX_HANDSHAKES, TICK_S
 from streams.control.table import KEPT_ENDED_MS, NoRoom
 from tests.harness.virtual_time import virtual_time
 from tests.unit.streams.control.service_scene import BOT, PBX, Scene
+from tests.unit.streams.recording_links import RecordingBot
 from tests.unit.streams.scripted_handshake import ScriptedHandshake
 from wire.streams.reports import Snapshot
 
@@ -176,3 +177,17 @@ async def test_a_gateway_that_stops_waits_for_its_last_connections() -> None:
     await asyncio.sleep(0.1)
     await scene.service.drain(2.0)
     assert asyncio.get_running_loop().time() == pytest.approx(0.1 + 2.0 + 1.0)
+
+
+@virtual_time
+async def test_bots_are_read_again_when_their_account_has_paid() -> None:
+    """The service looks at each tick."""
+    scene = Scene()
+    stream, bot = scene.add("a"), RecordingBot()
+    stream.loop_share.add(bot)
+    scene.context.accounts.loop.join("other")
+    stream.loop_share.spend(0.15)
+    async with scene.running():
+        assert not bot.is_read
+        await asyncio.sleep(0.5)
+        assert bot.is_read
