@@ -137,7 +137,7 @@ class WorkerPool:
             await stack.enter_async_context(self._slots.slot(account))
             running = asyncio.create_task(self._run(job, stack.pop_all()))
             self._running.add(running)
-            running.add_done_callback(self._running.discard)
+            running.add_done_callback(self._done)
         if self._finish_jobs:
             return await asyncio.shield(running)
         return await running
@@ -149,6 +149,11 @@ class WorkerPool:
                 return await worker.run(job)
             finally:
                 self._idle.append(worker)
+
+    def _done(self, running: asyncio.Task[JobDone]) -> None:
+        self._running.discard(running)
+        if not running.cancelled():
+            running.exception()  # perhaps nobody waits for it: a job that is finished regardless
 
     async def close(self) -> None:
         """Cancel the running jobs, and end all workers."""

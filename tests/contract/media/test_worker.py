@@ -1,6 +1,7 @@
 """The worker process: what happens when it, its job or its engine dies."""
 
 import asyncio
+import gc
 import os
 import re
 import signal
@@ -131,3 +132,26 @@ async def test_a_pool_is_closed_while_a_job_runs(tmp_path: Path) -> None:
         await job
     assert not any(worker.pid for worker in pool.workers)
     os.close(writer)
+
+
+async def test_a_job_that_nobody_waits_for_may_fail(tmp_path: Path) -> None:
+    """It is finished although its caller has gone; its failure is no fault of the event loop's."""
+    faults: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
+    fifo = tmp_path / "late"
+    os.mkfifo(fifo)
+    pool = WorkerPool(LIMITS, tmp_path, finish_jobs=True)
+    transcode = Transcode(str(fifo), "mp3", str(tmp_path / "b"), 20_000)
+    job = asyncio.create_task(pool.run("acme", transcode))
+    writer = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)  # opens when the worker reads
+    job.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    os.close(writer)
+    other = Transcode(str(tmp_path / "none"), "mp3", str(tmp_path / "b"), 20_000)
+    for _ in pool.workers:  # an idle worker, and then the one of the job
+        with pytest.raises(MediaError):
+            await pool.run("acme", other)
+    await pool.close()
+    gc.collect()
+    assert faults == []
