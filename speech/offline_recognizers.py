@@ -33,7 +33,7 @@ class GrammarRecognizer:
         vocabulary = GrammarVocabulary(hints.grammar)
         heard = on_heard if start.interim else None
         return GrammarRecognition(
-            await self._workers.of(start).open(start.rate, vocabulary, heard), hints
+            await self._workers.of(start).open(start.account, start.rate, vocabulary, heard), hints
         )
 
     async def close(self) -> None:
@@ -73,7 +73,9 @@ class WhisperRecognizer:
 
     async def open(self, start: RecognizerStart, _on_interim: OnInterim) -> "WhisperRecognition":
         prompt = Prompt(prompt_of(start.hints))
-        return WhisperRecognition(await self._workers.of(start).open(start.rate, prompt, None))
+        return WhisperRecognition(
+            await self._workers.of(start).open(start.account, start.rate, prompt, None)
+        )
 
     async def close(self) -> None:
         await self._workers.close()

@@ -35,6 +35,7 @@ _GRAMMAR_BYTES = 32 << 20
 _WHISPER_BYTES = 4 << 30
 # A grammar has the time of 20 ms, Whisper a second for an utterance, a recording hours.
 _WHISPER_NICENESS, _RECORDING_NICENESS = 5, 10
+_WHISPER_BEHIND_S = 10.0  # its jobs may wait for the utterances of two streams
 _RECORDING_REPLY_S = 120.0  # nobody waits for it, and others may need the processors
 log = structlog.get_logger()
 
@@ -96,7 +97,9 @@ class SpeechProcess:
     async def _whisper_workers(self, stack: AsyncExitStack, model: Path) -> WorkerPools:
         settings = self._settings
         processes, streams = settings.speech_whisper_workers, settings.speech_whisper_streams
-        limits = WorkerLimits(processes, streams, _WHISPER_BYTES, _WHISPER_NICENESS)
+        limits = WorkerLimits(
+            processes, streams, _WHISPER_BYTES, _WHISPER_NICENESS, behind_s=_WHISPER_BEHIND_S
+        )
         return await self._started(stack, WorkerPool(limits, model), _WHISPER_BYTES, model)
 
     async def _started(

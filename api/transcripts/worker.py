@@ -52,13 +52,13 @@ class Transcriber(Struct, frozen=True):
         recording = await open_recording(self.engine, path, self.max_ms)
         done = claim.channels_done
         for channel in range(done, recording.format.channels):
-            segments = await self._channel(recording, channel, setting)
+            segments = await self._channel(claim.account_id, recording, channel, setting)
             claim = await self.queue.save_channel(claim, segments)
         await self.queue.finish(claim, recording.format.duration_ms)
         return recording.format.duration_ms * (recording.format.channels - done)
 
     async def _channel(
-        self, recording: Recording, channel: int, setting: TranscriptSetting
+        self, account_id: str, recording: Recording, channel: int, setting: TranscriptSetting
     ) -> list[TranscriptSegment]:
         start = RecognizerStart(
             setting.language,
@@ -66,6 +66,7 @@ class Transcriber(Struct, frozen=True):
             setting.hints,
             max_ms=UTTERANCE_MS,
             live=False,
+            account=account_id,
         )
         finals = await self.recognizers.recognize(
             setting.recognizer, start, lambda: recording.channel(channel)

@@ -9,13 +9,30 @@ parent.
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from base.sandbox import ResourceLimits, end_with_parent, report, restrict, set_limits
 from speech.grammar import phone_loop
-from speech.worker import protocol
+from speech.worker.protocol import (
+    CloseStream,
+    FeedAudio,
+    FinishUtterance,
+    GrammarVocabulary,
+    Job,
+    JobDone,
+    OpenStream,
+    Prompt,
+    StreamFailed,
+    StreamOpened,
+    StreamReply,
+    UtteranceDone,
+    UtteranceHeard,
+    frame,
+    read_job,
+)
 
 _FILE_BYTES = 1 << 20
 _OPEN_FILES = 256
@@ -30,7 +47,7 @@ class DecodedStream(Protocol):
     def finish(self) -> tuple[tuple[str, ...], float]: ...
 
 
-OpenDecoder = Callable[[protocol.OpenStream], DecodedStream]
+OpenDecoder = Callable[[OpenStream], DecodedStream]
 
 
 class Worker:
@@ -42,38 +59,38 @@ class Worker:
         self._feeds: dict[int, int] = {}  # of streams with interim results, in this utterance
         self._heard: dict[int, tuple[str, ...]] = {}
 
-    def run(self, job: protocol.Job) -> protocol.Reply | None:
+    def run(self, job: Job) -> StreamReply | None:
         try:
             return self._run(job)
         except Exception as error:  # noqa: BLE001 - any error of a library fails only its stream
             self._close(job.stream)
             report(f"speech worker: {error!r}")
-            return protocol.StreamFailed(job.stream, "the recognizer failed")
+            return StreamFailed(job.stream, "the recognizer failed")
 
-    def _run(self, job: protocol.Job) -> protocol.Reply | None:
+    def _run(self, job: Job) -> StreamReply | None:
         match job:
-            case protocol.OpenStream(stream):
+            case OpenStream(stream):
                 self._streams[stream] = self._open_decoder(job)
                 if job.interim:
                     self._feeds[stream] = 0
-                return protocol.StreamOpened(stream)
-            case protocol.FeedAudio(stream, audio):
+                return StreamOpened(stream)
+            case FeedAudio(stream, audio):
                 if (decoded := self._streams.get(stream)) is None:
                     return None  # it has failed
                 decoded.feed(audio)
                 return self._look(stream, decoded)
-            case protocol.FinishUtterance(stream):
+            case FinishUtterance(stream):
                 if (decoded := self._streams.get(stream)) is None:
                     return None
                 if stream in self._feeds:
                     self._feeds[stream] = 0
                     self._heard.pop(stream, None)
-                return protocol.UtteranceDone(stream, *decoded.finish())
-            case protocol.CloseStream(stream):
+                return UtteranceDone(stream, *decoded.finish())
+            case CloseStream(stream):
                 self._close(stream)
                 return None
 
-    def _look(self, stream: int, decoded: DecodedStream) -> protocol.UtteranceHeard | None:
+    def _look(self, stream: int, decoded: DecodedStream) -> UtteranceHeard | None:
         if stream not in self._feeds:
             return None
         self._feeds[stream] += 1
@@ -83,7 +100,7 @@ class Worker:
         if words == self._heard.get(stream, ()):
             return None
         self._heard[stream] = words
-        return protocol.UtteranceHeard(stream, words)
+        return UtteranceHeard(stream, words)
 
     def _close(self, stream: int) -> None:
         for each in (self._streams, self._feeds, self._heard):
@@ -106,10 +123,12 @@ def main(memory_bytes: int, parent_pid: int, niceness: int, model: Path | None) 
 
 
 def _serve(worker: Worker, jobs: BinaryIO, replies: BinaryIO) -> None:
-    while (job := protocol.read_job(jobs)) is not None:
+    while (job := read_job(jobs)) is not None:
+        began_s = time.process_time()
         if (reply := worker.run(job)) is not None:
-            replies.write(protocol.frame(reply))
-            replies.flush()
+            replies.write(frame(reply))
+        replies.write(frame(JobDone(time.process_time() - began_s)))
+        replies.flush()
 
 
 def _grammars() -> OpenDecoder:
@@ -117,8 +136,8 @@ def _grammars() -> OpenDecoder:
 
     phones = phone_loop()
 
-    def open_decoder(job: protocol.OpenStream) -> DecodedStream:
-        if not isinstance(job.vocabulary, protocol.GrammarVocabulary):
+    def open_decoder(job: OpenStream) -> DecodedStream:
+        if not isinstance(job.vocabulary, GrammarVocabulary):
             raise TypeError("no grammar")
         return GrammarStream(job.rate, job.vocabulary.grammar, phones)
 
@@ -130,8 +149,8 @@ def _whisper(folder: Path) -> OpenDecoder:
 
     model = load_model(folder)
 
-    def open_decoder(job: protocol.OpenStream) -> DecodedStream:
-        if not isinstance(job.vocabulary, protocol.Prompt):
+    def open_decoder(job: OpenStream) -> DecodedStream:
+        if not isinstance(job.vocabulary, Prompt):
             raise TypeError("no prompt")
         return WhisperStream(job.rate, job.vocabulary.hints, model)
 

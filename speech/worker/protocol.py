@@ -78,8 +78,15 @@ class StreamFailed(Struct, frozen=True, tag="failed"):
     text: str
 
 
+class JobDone(Struct, frozen=True, tag="job-done"):
+    """The oldest job is done, and has cost so much processor time; it follows other replies."""
+
+    cost_s: float
+
+
 Job = OpenStream | FeedAudio | FinishUtterance | CloseStream
-Reply = StreamOpened | UtteranceHeard | UtteranceDone | StreamFailed
+StreamReply = StreamOpened | UtteranceHeard | UtteranceDone | StreamFailed
+Reply = StreamReply | JobDone
 jobs: msgspec.msgpack.Decoder[Job] = msgspec.msgpack.Decoder(Job)
 replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 

@@ -184,4 +184,4 @@ def protocol_of(stream: StreamName) -> BotProtocol:
         raise BadInput("recognition", "the protocol recognizer needs it")
     if not setup.is_fork:
         raise BadInput("isFork", "the protocol recognizer needs a fork")
-    return RecognizerProtocol(setup.recognition)
+    return RecognizerProtocol(setup.account, setup.recognition)

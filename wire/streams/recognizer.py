@@ -49,6 +49,7 @@ class RecognizerStart(Shape, frozen=True, tag="start"):
     max_ms: Annotated[int, Meta(ge=500, le=MAX_UTTERANCE_MS)] = 15_000  # of an utterance
     interim: bool = False
     live: bool = True  # false: a recording, which is read as fast as it is decoded
+    account: str = ""  # whose stream it is: accounts share what a recognizer can do
 
 
 class RecognizerStop(Shape, frozen=True, tag="stop"):

@@ -150,7 +150,7 @@ class WorkerPool:
             finally:
                 self._idle.append(worker)
 
-    def _done(self, running: asyncio.Task[JobDone]) -> None:
+    def _done(self, running: asyncio.Task[protocol.JobDone]) -> None:
         self._running.discard(running)
         if not running.cancelled():
             running.exception()  # perhaps nobody waits for it: a job that is finished regardless

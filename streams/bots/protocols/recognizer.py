@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from streams.bots.protocols.messages import (
     IGNORED,
@@ -47,9 +48,9 @@ class RecognizerProtocol:
     is_binary: ClassVar[bool] = True
     cleared: ClassVar[bytes] = b""
 
-    def __init__(self, recognition: Recognition) -> None:
+    def __init__(self, account: str, recognition: Recognition) -> None:
         self.audio_format: AudioFormat = linear(recognition.start.rate)
-        self._start = recognition.start
+        self._start = replace(recognition.start, account=account)
 
     def greeting(self) -> list[bytes]:
         """See BotProtocol."""

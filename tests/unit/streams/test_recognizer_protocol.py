@@ -35,7 +35,7 @@ def named(protocol: Any, **setup: Any) -> StreamName:
 def read(message: Any) -> BotMessage:
     """Return what a message means."""
     data = message if isinstance(message, bytes) else json.dumps(message).encode()
-    return RecognizerProtocol(GRAMMAR).read_text(data)
+    return RecognizerProtocol("acme", GRAMMAR).read_text(data)
 
 
 FINAL = {"type": "final", "text": "sales", "confidence": 0.9, "startMs": 20, "endMs": 800}
@@ -84,14 +84,14 @@ def test_what_is_no_message(message: Any) -> None:
 def test_a_recognizer_sends_no_audio() -> None:
     """Only texts."""
     with pytest.raises(InvalidMessage):
-        RecognizerProtocol(GRAMMAR).read_binary(b"\x00\x00")
+        RecognizerProtocol("acme", GRAMMAR).read_binary(b"\x00\x00")
 
 
 def test_what_it_is_sent() -> None:
     """Its start, audio and its stop: nothing else that happens in a call."""
     protocol = protocol_of(named("recognizer", recognition=GRAMMAR, is_fork=True))
     (start,) = map(json.loads, protocol.greeting())
-    assert start == {"type": "start", "hints": ["sales"], "silenceMs": 300}
+    assert start == {"type": "start", "hints": ["sales"], "silenceMs": 300, "account": "acme"}
     assert protocol.audio_format.name == "slin"
     assert protocol.audio(b"\x01\x02", 0) == b"\x01\x02"
     assert json.loads(protocol.farewell(HERE) or b"") == {"type": "stop"}

@@ -33,7 +33,8 @@ async def test_each_side_of_a_call(
     ]
     assert simulated.audio[0] == SECOND * 100
     assert simulated.audio[1] == (OTHER * 40).ljust(len(SECOND) * 100, b"\0")
-    assert [each["live"] for each in simulated.starts] == [False, False]
+    starts = [(each["live"], each["account"]) for each in simulated.starts]
+    assert starts == [(False, "acme")] * 2
     assert simulated.most_streams == 1
 
 
