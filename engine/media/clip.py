@@ -1,10 +1,11 @@
 """The clip, the only form in which audio is cached and played; its limits and its error."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
+from base.limit import Limit
 from wire.media import Clip as Clip  # noqa: PLC0414 - re-exported: the result type of this package
 from wire.media import Source
 
@@ -58,6 +59,17 @@ class MediaError(Exception):
         self.text = text
 
 
+# A megabyte takes 1.3 ms of the event loop, so an account's downloads take some 2 % of it.
+DOWNLOAD_BYTES_PER_S: Annotated[
+    int,
+    Limit(
+        "account",
+        "wait",
+        "Bytes of audio that an engine downloads for it in a second, after as many at once.",
+    ),
+] = 16_000_000
+
+
 class MediaLimits(Struct, frozen=True):
     """Limits of a source's size and time, of the cache, and of retries."""
 
@@ -66,6 +78,7 @@ class MediaLimits(Struct, frozen=True):
     connect_s: float = 5
     downloads: int = 200  # at once
     downloads_of_account: int = 20
+    download_bytes_per_s: int = DOWNLOAD_BYTES_PER_S  # of an account
     clip_ms: int = 3_600_000
     job_s: float = 10
     start_s: float = 60  # of a worker; on a busy machine, its voice takes longer than a job may

@@ -9,7 +9,7 @@ import wave
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
@@ -28,6 +28,7 @@ from yarl import URL
 from base.fair_slots import FairSlots
 from base.http_client import exact_url, failure_word
 from base.lookups import connecting_for
+from base.loop_cost import TokenBucket
 from engine.media.clip import (
     SAMPLE_RATE_HZ,
     MadeClip,
@@ -64,6 +65,7 @@ class ClipMaker:
         self.transcoder = WorkerPool(limits, files.directory)
         self._large_files = WorkerPool(limits, files.directory)
         self._downloads = FairSlots(limits.downloads, limits.downloads_of_account)
+        self._paces: dict[str, TokenBucket] = {}  # of downloads, by account
         self._files = files
         self._session_of = session_of  # of an account: a guarded one
         self._providers = providers
@@ -98,7 +100,9 @@ class ClipMaker:
             async with self._downloads.slot(account):
                 session = self._session_of(account)
                 with connecting_for(account):
-                    result = await download(session, url, etag, raw, self._limits)
+                    result = await download(
+                        session, url, etag, raw, self._limits, pace=self._pace_of(account)
+                    )
             kind = result.kind
             unchanged = MadeClip(None, None)
             made = await self._transcode(account, raw, kind, now_ms) if kind else unchanged
@@ -107,6 +111,12 @@ class ClipMaker:
         # Of new audio, the ETag before would be wrong: a 304 for it means other audio.
         new_etag = result.etag if kind else result.etag or etag
         return replace(made, fresh_ms=result.fresh_ms, etag=new_etag)
+
+    def _pace_of(self, account: str) -> TokenBucket:
+        if account not in self._paces:
+            rate = float(self._limits.download_bytes_per_s)
+            self._paces[account] = TokenBucket(rate, lambda: rate, monotonic)
+        return self._paces[account]
 
     async def _synthesize(self, account: str, speech: Speech, now_ms: int) -> MadeClip:
         wav, provider = await synthesize(self._providers, account, speech)
@@ -213,10 +223,19 @@ class DownloadResult(Struct, frozen=True):
     fresh_ms: int
 
 
-async def download(
-    session: ClientSession, url: str, etag: str, target: Path, limits: MediaLimits
+async def download(  # noqa: PLR0913 - what downloads share, too
+    session: ClientSession,
+    url: str,
+    etag: str,
+    target: Path,
+    limits: MediaLimits,
+    *,
+    pace: TokenBucket,
 ) -> DownloadResult:
-    """Download audio into `target`, unless its ETag is still `etag`; raises MediaError."""
+    """Download audio into `target`, unless its ETag is still `etag`; raises MediaError.
+
+    What arrives faster than the pace of all that spend its bytes waits at its server.
+    """
     try:
         async with (
             asyncio.timeout(limits.download_s),
@@ -224,7 +243,7 @@ async def download(
         ):
             _check_status(response)
             is_new = response.status != NOT_MODIFIED
-            kind = await _save(response, target, limits) if is_new else None
+            kind = await _save(response, target, limits, pace) if is_new else None
             rule = response.headers.get("Cache-Control", "")
             freshness_ms = fresh_ms(rule, limits.fresh_ms, limits.retry_ms)
             new_etag = usable_etag(response.headers.get("ETag", ""))
@@ -282,17 +301,23 @@ def _check_status(response: ClientResponse) -> None:
             raise MediaError("http_status", f"HTTP status {status}")
 
 
-async def _save(response: ClientResponse, target: Path, limits: MediaLimits) -> Container:
+async def _save(
+    response: ClientResponse, target: Path, limits: MediaLimits, pace: TokenBucket
+) -> Container:
     if (response.content_length or 0) > limits.download_bytes:
         raise _too_large(limits)
     with await asyncio.to_thread(target.open, "wb") as file:
-        return await _copy(response, file, limits)
+        return await _copy(response, file, limits, pace)
 
 
-async def _copy(response: ClientResponse, file: BinaryIO, limits: MediaLimits) -> Container:
+async def _copy(
+    response: ClientResponse, file: BinaryIO, limits: MediaLimits, pace: TokenBucket
+) -> Container:
     head, kind, total, buffer = b"", None, 0, bytearray()
     async for chunk in response.content.iter_chunked(1 << 16):
         total += len(chunk)
+        pace.spend(len(chunk))
+        await asyncio.sleep(pace.wait_s())
         if total > limits.download_bytes:
             raise _too_large(limits)
         if len(head) < HEAD_BYTES:

@@ -18,6 +18,7 @@ from aiohttp.test_utils import TestServer
 from api.http.idempotency import IdempotentRequest
 from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
 from base.address_guard import AddressGuard, AddressRefused, guarded_session
+from base.loop_cost import TokenBucket
 from engine.app.account_networks import address_guards
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.clip_maker import download
@@ -102,8 +103,9 @@ async def test_downloads_are_not_decompressed(tmp_path: Path) -> None:
     app = web.Application()
     app.add_routes([web.get("/", packed)])
     async with TestServer(app) as server, guarded_session(LOOPBACK) as session:
+        url, pace = str(server.make_url("/")), TokenBucket(1.0, lambda: 1.0, lambda: 0.0)
         with pytest.raises(MediaError, match="not audio"):
-            await download(session, str(server.make_url("/")), "", tmp_path / "raw", MediaLimits())
+            await download(session, url, "", tmp_path / "raw", MediaLimits(), pace=pace)
 
 
 def test_files_are_private(tmp_path: Path) -> None:

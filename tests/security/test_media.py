@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -94,6 +95,23 @@ async def test_slow_servers_delay_no_other_account(scene: MediaScene, tmp_path: 
         assert len(hanging) == limits.downloads_of_account
         ended.set()
         await asyncio.gather(*fetches, return_exceptions=True)
+
+
+async def test_downloads_of_one_account_are_paced(scene: MediaScene, tmp_path: Path) -> None:
+    """All of them together: each byte takes time of the loop that serves all calls."""
+    body = sound("wav")
+    limits = MediaLimits(download_bytes_per_s=len(body))
+    names = [f"{number}.wav" for number in range(4)]
+    scene.origin.bodies.update(dict.fromkeys(names, (body, {})))
+    async with scene.open_cache(tmp_path, limits=limits) as cache:
+        began_s = time.monotonic()
+        await asyncio.gather(*(cache.fetch("large", scene.source_at(each)) for each in names))
+        assert time.monotonic() - began_s > 2.5  # 4 s, less the burst
+        scene.origin.bodies["a.wav"] = body, {}
+        large = asyncio.create_task(cache.fetch("large", scene.source_at("a.wav")))
+        await cache.fetch("small", scene.source_at("0.wav"))
+        assert not large.done()
+        await large
 
 
 async def test_prefetches_of_one_account_are_limited(scene: MediaScene, tmp_path: Path) -> None:
