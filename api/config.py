@@ -133,7 +133,7 @@ class LimitSettings(BaseModel):
         100_000,
         ge=1,
         description=(
-            "Documents of an account, of all kinds, that were deleted within 90 days: engines that"
+            "Documents of an account, of all kinds, that were deleted within a week: engines that"
             " were away learn of each deletion."
         ),
     )

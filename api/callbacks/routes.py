@@ -23,7 +23,7 @@ EXAMPLE = {"target": "https://example.com/status", "concurrency": 32, "perS": 10
     id="callbacks.get",
     scope="routes:read",
     returns=CallbackState,
-    errors=(404,),
+    errors=(404, 503),
     has_etag=True,
 )
 async def get_callbacks(user: AuthenticatedUser, callbacks: Callbacks) -> Response:

@@ -62,7 +62,7 @@ class DeadLetterPage(Struct, frozen=True, rename="camel"):
 
 
 def callback_state(
-    settings: CallbackSettings, now_ms: int, *, is_secret_new: bool = False
+    settings: CallbackSettings, now_ms: int, *, is_stopped: bool, is_secret_new: bool = False
 ) -> CallbackState:
     until_ms = settings.previous_until_ms
     return CallbackState(
@@ -71,7 +71,7 @@ def callback_state(
         settings.per_s,
         settings.secret_number,
         format_ms(settings.made_ms),
-        settings.is_stopped,
+        is_stopped,
         format_ms(until_ms) if settings.previous and now_ms < until_ms else None,
         settings.secret if is_secret_new else None,
     )

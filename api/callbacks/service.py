@@ -1,5 +1,6 @@
 """An account's status callbacks: engines make the secrets, keep dead letters, and send events."""
 
+from contextlib import suppress
 from typing import Literal
 
 import msgspec
@@ -14,6 +15,7 @@ from api.engine_client import EngineClient, id_in_path
 from api.http.preconditions import ABSENT, Precondition
 from wire.callbacks.account import (
     CallbackTestResult,
+    CallbackView,
     DeadLetters,
     PutCallback,
     Resend,
@@ -37,7 +39,8 @@ class CallbackService(Struct, frozen=True):
         settings = _decode(document)
         if settings.is_implicit:
             raise NotFound("this account has no callback settings")
-        return callback_state(settings, self.now_ms()), document.version
+        is_stopped = await self._is_stopped(account_id)
+        return callback_state(settings, self.now_ms(), is_stopped=is_stopped), document.version
 
     async def put(
         self, account_id: str, body: PutCallback, condition: Precondition
@@ -80,12 +83,24 @@ class CallbackService(Struct, frozen=True):
             drafted.append(found)
             return msgspec.json.encode(found.settings)
 
+        is_stopped = change == "rotate" and await self._is_stopped(account_id)
         if condition.version == ABSENT:
             condition = await self._where_absent(account_id)
         document = await self.documents.change(account_id, KIND, CALLBACK_ID, draft, condition)
         found = drafted[-1]
-        state = callback_state(found.settings, self.now_ms(), is_secret_new=found.is_secret_new)
+        state = callback_state(
+            found.settings,
+            self.now_ms(),
+            is_stopped=is_stopped,
+            is_secret_new=found.is_secret_new,
+        )
         return state, document.version
+
+    async def _is_stopped(self, account_id: str) -> bool:
+        """Return whether engines have stopped the target, which only they know."""
+        with suppress(NotFound):  # they do not have the settings yet
+            return (await self.engine.request(CallbackView, "GET", _path(account_id))).stopped
+        return False
 
     async def _where_absent(self, account_id: str) -> Precondition:
         # A secret that signs webhooks is stored without settings: `get` finds none then.

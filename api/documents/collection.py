@@ -1,8 +1,7 @@
 """Changes of documents within a transaction that has locked their collections.
 
 The row of a collection stays locked until the commit, so versions are committed in order. They are
-not less than the time in ms, so that a database that is recreated or restored from a backup does
-not reuse earlier ones, and so that changes that engines make can be compared with them.
+not less than the time in ms, so that a database that is recreated does not reuse earlier ones.
 """
 
 from collections.abc import Collection as Names
@@ -100,16 +99,15 @@ class CollectionWriter(Struct, frozen=True):
         now_ms: int,
         *,
         min_version: int = 0,
-        version: int = 0,
     ) -> Document:
-        """Store a change under the next version, or under the one that an engine gave it.
+        """Store a change under the next version.
 
         Raises Conflict if the account's documents become too large.
         """
         before = await self.stored(connection, change)
         of = _of(change.account_id, change.kind)
         summary = (await connection.execute(select(collections).where(of))).mappings().one()
-        new = version or _even(max(summary["version"] + 1, min_version, now_ms))
+        new = max(summary["version"] + 1, min_version, now_ms)
         after = _summary(summary, change, before, new)
         await self._check_size(connection, change.account_id, after["size"] - summary["size"])
         await connection.execute(self._upsert(), [self._row(change, new, now_ms)])
@@ -196,11 +194,6 @@ class CollectionWriter(Struct, frozen=True):
             index_elements=["account_id", "kind", "id"],
             set_={name: added.excluded[name] for name in names},
         )
-
-
-def _even(version: int) -> int:
-    """Return the next version of the database: those that engines give are odd."""
-    return version + version % 2
 
 
 def place(account_id: str, kind: str, doc_id: str) -> str:

@@ -1,7 +1,7 @@
-"""Compares what the database and the engines' store have, and makes it the same.
+"""Compares what the database and the engines' store have, and sends what is missing there.
 
 Both have a checksum of what an account has of each kind. Where these differ, the versions of all
-documents are compared, and the newer document replaces the older one.
+documents are compared, and those of the database replace others.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from api.documents.sync_store import CollectionKey, CollectionState, SyncedDocum
 from api.documents.transfer import MAX_BATCH_CHANGES, DocumentTransfer
 from api.engine_client import EngineClient
 from wire.documents.versioned import (
+    KINDS,
     AccountNames,
     DocumentChecksums,
-    DocumentKind,
     DocumentVersions,
 )
 
@@ -28,8 +28,6 @@ FIRST_RETRY_MS = 1_000
 MAX_RETRY_MS = 60_000
 MAX_ACCOUNTS_AT_ONCE = 8  # of which all versions are compared
 NEW_FLOW_VERSIONS_MS = 600_000  # older ones were sent when they were published
-# What a route names is there before the route.
-ORDER: tuple[DocumentKind, ...] = ("callback", "request", "flow", "agent", "phone", "route")
 _EMPTY = CollectionState()
 
 
@@ -90,17 +88,17 @@ class DocumentComparison:
             await self.compare([account_id])
             return
         since_ms = self._now_ms() - NEW_FLOW_VERSIONS_MS
-        for key in sorted(states, key=lambda each: ORDER.index(each.kind)):
+        for key in sorted(states, key=lambda each: KINDS.index(each.kind)):
             while self._sent[key] < states[key].version:
                 found = await self._store.changes(key, self._sent[key], MAX_BATCH_CHANGES)
-                if not found:  # a version that engines gave, or a deletion that was removed
+                if not found:  # a deletion that was removed
                     self._sent[key] = states[key].version
                     break
                 self._on_rejected(await self._transfer.send(found, since_ms))
                 self._sent[key] = max(self._sent[key], found[-1].version)
 
     async def compare(self, accounts: Collection[str]) -> Compared:
-        """Compare accounts, and send or take over what differs; raises ServiceUnavailable."""
+        """Compare accounts, and send what differs; raises ServiceUnavailable."""
         found = await self._differences(accounts)
         lost = [each for each in found if each.is_lost]
         await self._refill(lost)
@@ -136,7 +134,7 @@ class DocumentComparison:
 
     def retry_now(self, account_id: str) -> None:
         """Compare all that an account has, also what was found different a moment ago."""
-        for kind in ORDER:
+        for kind in KINDS:
             self._retries.pop(CollectionKey(account_id, kind), None)
 
     async def _differences(self, accounts: Collection[str]) -> list[_Difference]:
@@ -145,7 +143,7 @@ class DocumentComparison:
         answer = await self._engine.request(DocumentChecksums, "POST", "/document-checksums", names)
         now_ms, found = self._now_ms(), list[_Difference]()
         for account in answer.accounts:
-            for kind in ORDER:
+            for kind in KINDS:
                 key = CollectionKey(account.account, kind)
                 state, checksum = stored.get(key, _EMPTY), account.checksums.get(kind, 0)
                 if state.checksum == checksum:
@@ -162,7 +160,7 @@ class DocumentComparison:
         log.warning("documents are missing in the engines' store", collections=len(lost))
         for each in lost:
             self._delay(each.key)
-        for kind in ORDER:
+        for kind in KINDS:
             accounts = [each.key.account_id for each in lost if each.key.kind == kind]
             after = ("", "")
             while accounts:
@@ -185,12 +183,11 @@ class DocumentComparison:
         self._delay(key)
         path = f"/documents/{key.account_id}/{key.kind}"
         theirs = (await self._engine.request(DocumentVersions, "GET", path)).versions
-        ours = await self._store.versions(key)
-        newer = {
-            doc_id: version
-            for doc_id, version in theirs.items()
-            if doc_id not in ours or ours[doc_id].version < version
-        }
+        ours = await self._store.versions(key)  # after theirs, as changes are stored before sent
+        for doc_id, version in theirs.items():
+            # The database is that of a backup, or no database has it.
+            if doc_id not in ours or ours[doc_id].version < version:
+                ours[doc_id] = await self._store.renew(key, doc_id, version)
         # What the engines' store lacks may be deleted there: sending it shows whether it is.
         to_send = [
             doc_id
@@ -200,7 +197,6 @@ class DocumentComparison:
         for start in range(0, len(to_send), MAX_BATCH_CHANGES):
             found = await self._store.read(key, to_send[start : start + MAX_BATCH_CHANGES])
             self._on_rejected(await self._transfer.send(found))
-        await self._transfer.fetch(key, newer)
         return bool(to_send)
 
     def _delay(self, key: CollectionKey) -> None:

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from wire.documents.versioned import CALLBACK_ID, KINDS, DocumentKind, FlowState
+from wire.documents.versioned import CALLBACK_ID, KINDS, SECRET_KINDS, DocumentKind, FlowState
 
 __all__ = [
     "CALLBACK_ID",
@@ -15,8 +15,6 @@ __all__ = [
     "Kind",
 ]
 Kind = DocumentKind
-# Encrypted in the database.
-SECRET_KINDS = frozenset[DocumentKind]({"request", "callback", "phone"})
 
 
 class Document(Struct, frozen=True):

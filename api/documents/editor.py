@@ -18,7 +18,7 @@ NewBody = Callable[[Document | None], Awaitable[bytes]]  # of what is stored, if
 
 def deletion_limit(most: int) -> RowLimit:
     """Return the limit of an account's deleted documents, whose rows stay for a while."""
-    what = "at most {:,} documents of an account may be deleted within 90 days"
+    what = "at most {:,} documents of an account may be deleted within a week"
     return RowLimit(
         documents.c.account_id,
         most,

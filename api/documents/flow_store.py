@@ -67,7 +67,7 @@ class FlowStore(CollectionStore):
             await self._writer.lock(connection, {account_id}, "flow")
             if not await self._writer.check(connection, _flow(account_id, flow_id), expected):
                 raise NotFound(f"no flow {flow_id}")
-            this = and_(_versions(account_id, flow_id, number), _SIZE > 0)
+            this = _versions(account_id, flow_id, number)
             await connection.execute(update(flow_versions).where(this).values(is_published=True))
             row = (await connection.execute(select(flow_versions).where(this))).mappings().first()
             if row is None:
@@ -82,7 +82,7 @@ class FlowStore(CollectionStore):
         query = (
             select(columns.number, _SIZE, columns.made_ms, columns.is_published)
             .join(documents, _is_document())
-            .where(_versions(account_id, flow_id), ~documents.c.is_deleted, _SIZE > 0)
+            .where(_versions(account_id, flow_id), ~documents.c.is_deleted)
             .order_by(columns.number)
         )
         return [FlowVersionInfo(*row) for row in await self._database.rows(query)]
@@ -92,7 +92,7 @@ class FlowStore(CollectionStore):
         query = (
             select(flow_versions)
             .join(documents, _is_document())
-            .where(_versions(account_id, flow_id, number), ~documents.c.is_deleted, _SIZE > 0)
+            .where(_versions(account_id, flow_id, number), ~documents.c.is_deleted)
         )
         rows = await self._database.mappings(query)
         if not rows:

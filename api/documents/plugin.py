@@ -9,8 +9,6 @@ from api.db.database import Database
 from api.documents.agent_store import AgentStore
 from api.documents.cipher import DocumentCipher
 from api.documents.comparison import DocumentComparison
-from api.documents.deleted_flows import DeletedFlows
-from api.documents.engine_changes import EngineChanges
 from api.documents.flow_store import FlowStore
 from api.documents.store import DocumentStore
 from api.documents.sync import DocumentSync
@@ -39,12 +37,12 @@ def build(  # noqa: PLR0913 - what the stores need
 ) -> DocumentSlice:
     """Build the stores; the first secret encrypts, and any of them decrypts."""
     cipher = DocumentCipher(token_secrets)
-    store, changes = SyncStore(database, clock, cipher), EngineChanges(database, clock, cipher)
-    transfer = DocumentTransfer(engine, store, changes, clock)
+    store = SyncStore(database, clock, cipher)
+    transfer = DocumentTransfer(engine, store, clock)
     comparison = DocumentComparison(engine, store, transfer, clock, report_differences)
     return DocumentSlice(
         DocumentStore(database, clock, cipher, max_bytes),
         AgentStore(database, clock, cipher, max_bytes),
         FlowStore(database, clock, cipher, max_bytes),
-        DocumentSync(store, DeletedFlows(database, clock, cipher), comparison, clock),
+        DocumentSync(store, comparison, clock),
     )

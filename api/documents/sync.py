@@ -1,8 +1,7 @@
-"""Keeps the documents of the database and of the engines' store the same.
+"""Keeps the engines' store the same as the documents of the database.
 
 A change is sent at once. Comparing at intervals finds what is missing: a store that lost its data
-or has an old snapshot, a process that died between database and engine, and what operators have
-changed at an engine.
+or has an old snapshot, and what a process that died between database and engine did not send.
 """
 
 import asyncio
@@ -13,7 +12,6 @@ import structlog
 from api.common.clock import Clock
 from api.common.errors import ApiError
 from api.documents.comparison import DocumentComparison
-from api.documents.deleted_flows import DeletedFlows
 from api.documents.sync_store import BATCH_SIZE, Place, SyncStore
 from wire.documents.versioned import MAX_ACCOUNTS
 
@@ -29,12 +27,10 @@ class DocumentSync:
     def __init__(
         self,
         store: SyncStore,
-        deleted: DeletedFlows,
         comparison: DocumentComparison,
         now_ms: Clock,
     ) -> None:
         self._store = store
-        self._deleted = deleted
         self._comparison = comparison
         self._now_ms = now_ms
         self._last_account = ""
@@ -115,9 +111,7 @@ class DocumentSync:
             return
         while (count := await self._store.encrypt_again()) == BATCH_SIZE:
             log.info("documents encrypted with the new secret", count=count)
-        while await self._deleted.remove_versions() == BATCH_SIZE:
-            log.info("versions of deleted flows removed", flows=BATCH_SIZE)
-        await self._deleted.remove_old_deletions()
+        await self._store.remove_old_deletions()
         self._maintenance_ms = self._now_ms() + MAINTENANCE_INTERVAL_MS
 
     async def _send_notified(self) -> None:

@@ -4,11 +4,13 @@ from collections.abc import Collection, Sequence
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import (
     ColumnElement,
     LargeBinary,
     RowMapping,
     and_,
+    delete,
     func,
     or_,
     select,
@@ -17,14 +19,16 @@ from sqlalchemy import (
 
 from api.accounts.store import accounts
 from api.documents.cipher import UnreadableDocument
-from api.documents.collection import StoredVersion
+from api.documents.collection import Change, StoredVersion
 from api.documents.collection_store import CollectionStore
 from api.documents.document import SECRET_KINDS, Kind
 from api.documents.tables import collections, documents, flow_versions
+from wire.flow import MAX_CALL_S
 
 log = structlog.get_logger()
 MAX_RECENT_FLOW_VERSIONS = 20
 BATCH_SIZE = 500
+DELETION_KEPT_MS = MAX_CALL_S * 1000
 
 
 Place = tuple[int, str, str]  # of a collection: its version, account and kind
@@ -45,7 +49,7 @@ class CollectionState(Struct, frozen=True):
 
 
 class SyncedDocument(Struct, frozen=True):
-    """A document as of a version, of the database or of the engines; no body: it is deleted.
+    """A document as of a version; no body: it is deleted.
 
     With an empty body it cannot be decrypted.
     """
@@ -153,14 +157,6 @@ class SyncStore(CollectionStore):
         found = [(each.number, bytes(each.body)) for each in rows]
         return sorted(found, key=lambda each: (each[0] == published, each[0]))
 
-    async def flow_numbers(self, key: CollectionKey, flow_id: str) -> frozenset[int]:
-        """Return the numbers of a flow's versions."""
-        columns = flow_versions.c
-        query = select(columns.number).where(
-            columns.account_id == key.account_id, columns.flow_id == flow_id
-        )
-        return frozenset(each.number for each in await self._database.rows(query))
-
     async def encrypt_again(self, limit: int = BATCH_SIZE) -> int:
         """Encrypt documents of earlier secrets with the first one; returns how many."""
         name = self._writer.cipher.key_name
@@ -174,6 +170,43 @@ class SyncStore(CollectionStore):
         for row in rows:
             await self._writer.encrypt_again(row)
         return len(rows)
+
+    async def renew(
+        self, key: CollectionKey, doc_id: str, version: int, expected: int | None = None
+    ) -> StoredVersion:
+        """Give what is stored under an id a version above one of the engines; returns it.
+
+        If nothing is stored, it is a deletion. What was changed meanwhile has a higher version, or
+        another one than `expected`, and stays as it is.
+        """
+        async with self._database.writing() as connection:
+            await self._writer.lock(connection, {key.account_id}, key.kind)
+            change = Change(key.account_id, key.kind, doc_id, None)
+            stored = await self._writer.stored(connection, change)
+            if stored.version > version or expected not in {None, stored.live_version}:
+                return stored
+            change = replace(change, body=await self._writer.replaced_body(connection, change))
+            now_ms = self._now_ms()
+            await self._writer.write(connection, change, now_ms, min_version=version + 1)
+            return await self._writer.stored(connection, change)
+
+    async def remove_old_deletions(self) -> None:
+        """Remove what was deleted so long ago that no call runs it, and flows with their versions.
+
+        Until then, a flow that is put again has them: engines cache versions by number.
+        """
+        columns, sizes = documents.c, func.sum(func.length(flow_versions.c.body))
+        old = and_(columns.is_deleted, columns.changed_ms < self._now_ms() - DELETION_KEPT_MS)
+        async with self._database.writing() as connection:
+            deleted = select(columns.account_id, columns.id).where(old, columns.kind == "flow")
+            names = tuple_(flow_versions.c.account_id, flow_versions.c.flow_id)
+            found = select(flow_versions.c.account_id, sizes).where(names.in_(deleted))
+            by_account = found.group_by(flow_versions.c.account_id)
+            for account_id, size in (await connection.execute(by_account)).all():
+                await self._writer.lock(connection, {account_id}, "flow")
+                await self._writer.shrink(connection, account_id, "flow", size)
+            await connection.execute(delete(flow_versions).where(names.in_(deleted)))
+            await connection.execute(delete(documents).where(old))
 
     def _change(self, row: RowMapping) -> SyncedDocument:
         body = None

@@ -1,4 +1,4 @@
-"""Sends documents to the engines' store, and takes over what is newer there."""
+"""Sends documents to the engines' store, in batches."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from typing import TypeVar
@@ -9,27 +9,22 @@ from msgspec import Struct, field
 
 from api.common.clock import Clock
 from api.common.errors import InvalidRequest
-from api.documents.engine_changes import EngineChanges
-from api.documents.sync_store import CollectionKey, SyncedDocument, SyncStore
+from api.documents.sync_store import SyncedDocument, SyncStore
 from api.engine_client import EngineClient
 from wire.decoding.messages import decode_message
 from wire.documents.versioned import (
-    DocumentBodies,
     DocumentChange,
     FlowState,
     FlowVersionBody,
     PatchDocuments,
     PatchedDocuments,
-    ReadDocuments,
 )
 from wire.flow import MAX_CALL_S
-from wire.rpc import FlowVersions
 
 log = structlog.get_logger()
 T = TypeVar("T")
 MAX_BATCH_CHANGES = 500
 MAX_BATCH_BYTES = 786_432  # of bodies
-MAX_READ = 200  # documents of a request, which may be large
 DELETED = msgspec.Raw(b"null")
 
 
@@ -67,11 +62,10 @@ class _Batch(Struct):
 
 
 class DocumentTransfer(Struct, frozen=True):
-    """Each document is stored on the other side unless there is a newer one."""
+    """Engines store each document unless they have a newer one."""
 
     engine: EngineClient
     store: SyncStore
-    changes: EngineChanges
     now_ms: Clock
 
     async def send(
@@ -79,57 +73,14 @@ class DocumentTransfer(Struct, frozen=True):
     ) -> list[SyncedDocument]:
         """Send documents and deletions; returns those that engines did not accept.
 
-        Newer ones of engines are taken over. With a flow go the versions that were made since;
-        without a time, all that a live call may run.
+        With a flow go the versions that were made since; without a time, all that a live call may
+        run.
         """
         since_ms = self.now_ms() - MAX_CALL_S * 1000 if flows_since_ms is None else flows_since_ms
         rejected = list[SyncedDocument]()
         async for batch in self._batches(documents, since_ms):
             rejected += await self._send(batch)
         return rejected
-
-    async def fetch(self, key: CollectionKey, versions: dict[str, int]) -> None:
-        """Take over documents of engines, whose versions were read before."""
-        ids = list(versions)
-        for start in range(0, len(ids), MAX_READ):
-            page = ids[start : start + MAX_READ]
-            path, request = (
-                f"/documents/{key.account_id}/read",
-                ReadDocuments(key.kind, tuple(page)),
-            )
-            found = await self.engine.request(DocumentBodies, "POST", path, request)
-            for doc_id in page:
-                body = found.documents.get(doc_id)
-                document = SyncedDocument(
-                    key, doc_id, versions[doc_id], None if body is None else bytes(body)
-                )
-                await self._take_over(document)
-
-    async def _take_over(self, document: SyncedDocument) -> None:
-        if document.key.kind == "flow" and document.body is not None:
-            is_stored = await self.changes.put_flow(document, await self._flow_bodies(document))
-        else:
-            is_stored = await self.changes.put(document)
-        if is_stored:
-            log.info(
-                "document taken over from the engines",
-                account=document.key.account_id,
-                kind=document.key.kind,
-                id=document.id,
-                deleted=document.body is None,
-            )
-
-    async def _flow_bodies(self, document: SyncedDocument) -> dict[int, bytes]:
-        """Read the versions of a flow that the database lacks, and the published one."""
-        path = f"/flows/{document.key.account_id}/{document.id}"
-        state = decode_message(document.body or b"", FlowState)
-        found = await self.engine.request(FlowVersions, "GET", f"{path}/versions")
-        known = await self.store.flow_numbers(document.key, document.id)
-        return {
-            number: await self.engine.request_raw("GET", path, query={"version": str(number)})
-            for number in found.versions
-            if number not in known or number == state.published
-        }
 
     async def _batches(
         self, documents: Sequence[SyncedDocument], since_ms: int
@@ -195,8 +146,8 @@ class DocumentTransfer(Struct, frozen=True):
         answer = await self.engine.request(PatchedDocuments, "PATCH", "/documents", request)
         rejected = list[SyncedDocument]()
         for document, version in zip(batch.documents, answer.versions, strict=True):
-            if version > document.version:  # another account's, or deleted: then it is not found
-                await self.fetch(document.key, {document.id: version})
+            if version > document.version and document.body is not None:
+                await self.store.renew(document.key, document.id, version, document.version)
             elif version < document.version:
                 rejected.append(document)
         return rejected

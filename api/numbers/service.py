@@ -26,7 +26,7 @@ class MessageFlows(Struct, frozen=True):
         """Check that the account has a message flow of this id; raises BadInput."""
         try:
             account, flow = id_in_path(account_id), id_in_path(flow_id)
-            document = await self.engine.request_raw("GET", f"/flows/{account}/{flow}")
+            document = await self.engine.request_raw("GET", f"/documents/{account}/flow/{flow}")
         except NotFound:
             raise BadInput(path, f"no flow {flow_id}", "unknown_flow") from None
         if _kind(document) != "message":

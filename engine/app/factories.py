@@ -294,7 +294,8 @@ Transports = Mapping[type, Transport]
 
 def account_settings(settings: Settings, store: Store) -> AccountSettings:
     key = settings.signing_key
-    account_secrets = AccountSecrets(key.get_secret_value().encode() if key else None, os.urandom)
+    # Without a key, what this engine has made is in the settings that are stored.
+    account_secrets = AccountSecrets(key.get_secret_value().encode() if key else os.urandom(32))
     return AccountSettings(store.callback_queue, now_ms, account_secrets)
 
 

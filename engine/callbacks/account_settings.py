@@ -1,9 +1,7 @@
 """Callback settings of accounts: the target of `auto-set`, signing secrets and limits."""
 
 from collections.abc import Callable
-from typing import TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from base.ttl_cache import TtlCache
@@ -13,16 +11,13 @@ from engine.store.callback_queue import CallbackQueue
 from engine.store.errors import StoreDown
 from engine.webhooks.errors import WebhookFailed
 from engine.webhooks.signatures import Signer
-from wire.callbacks.account import PutCallback
 from wire.callbacks.settings import CallbackSettings
 from wire.callbacks.targets import AUTO_SET, DeliveryTarget, parse_delivery_target
 from wire.decoding.messages import decode_message
 
-UpdatedSettings = TypeVar("UpdatedSettings", bound=CallbackSettings | None)
-
 
 class AccountSettings:
-    """Reads and changes settings; caches them, so a busy account costs one read a second."""
+    """Reads settings, and stops targets; caches them, so a busy account costs one read a second."""
 
     def __init__(
         self,
@@ -62,8 +57,8 @@ class AccountSettings:
         return parse_delivery_target(settings.target, "target")
 
     async def signer(self, account: str) -> Signer:
-        """Return an account's signer, with a new secret if it has none; raises StoreDown."""
-        settings = await self._settings_to_sign(account) or await self._create(account)
+        """Return an account's signer; without settings, with its first secret; raises StoreDown."""
+        settings = await self._settings_to_sign(account) or self.changes.initial(account)
         return Signer(*settings.secrets(self._now_ms()))
 
     async def webhook_signer(self, account: str) -> Signer:
@@ -73,76 +68,27 @@ class AccountSettings:
         except StoreDown as error:
             raise WebhookFailed("store_down", error.detail, ()) from None
 
-    async def put(self, account: str, request: PutCallback) -> tuple[CallbackSettings, bool]:
-        """Store new settings; also returns whether the secret has to be shown."""
-        before, after = await self._update(
-            account, lambda before: self.changes.put(account, before, request)
-        )
-        return after, before is None or before.is_secret_unseen
-
-    async def rotate_secret(self, account: str) -> CallbackSettings:
-        """Create a new secret; the previous one, if there is one, signs for another day."""
-        return (await self._update(account, lambda before: self.changes.rotate(account, before)))[1]
-
-    async def remove(self, account: str) -> bool:
-        """Delete an account's settings; returns whether there were any.
-
-        What remains is the number of the next secret, so that no deleted secret signs again.
-        """
-
-        def remove(before: CallbackSettings | None) -> CallbackSettings | None:
-            if before is None or before.is_implicit:
-                return before
-            return self.changes.remove(account, before)
-
-        before, after = await self._update(account, remove)
-        return after is not before
-
     async def stop(self, account: str, target: DeliveryTarget) -> None:
         """Stop callbacks to this target until settings are put again; another target goes on."""
-
-        def stop(before: CallbackSettings | None) -> CallbackSettings | None:
-            if before is None or before.target is None or before.is_stopped:
-                return before
-            is_same = parse_delivery_target(before.target, "target") == target
-            return replace(before, is_stopped=True) if is_same else before
-
-        await self._update(account, stop)
-
-    async def _update(
-        self, account: str, change: Callable[[CallbackSettings | None], UpdatedSettings]
-    ) -> tuple[CallbackSettings | None, UpdatedSettings]:
-        """Change stored settings; of two changes at once, the second sees the first's result."""
-        while True:
-            body = await self._store.account(account)
-            before = _decode(body)
-            after = change(before)
-            encoded = None if after is None else msgspec.json.encode(after)
-            if after is before or await self._store.swap_account(account, body, encoded):
-                self._cache.put(account, after)
-                return before, after
+        found = await self.reread(account)
+        if found is None or found.target is None or found.is_stopped:
+            return
+        if parse_delivery_target(found.target, "target") == target:
+            await self._store.stop_account(account, found.put_ms)
+            self._cache.put(account, replace(found, is_stopped=True))
 
     async def _read(self, account: str) -> CallbackSettings | None:
-        return _decode(await self._store.account(account))
+        body, stopped_ms = await self._store.account(account)
+        if body is None:
+            return None
+        found = decode_message(body, CallbackSettings)
+        return replace(found, is_stopped=found.put_ms == stopped_ms)
 
     async def _settings_to_sign(self, account: str) -> CallbackSettings | None:
         # While the store is down, calls go on: what was read last signs their webhooks.
         try:
             return await self.settings(account)
         except StoreDown:
-            stale = self._cache.get_stale(account)
-            if stale is None or stale.value is None:
+            if (stale := self._cache.get_stale(account)) is None:
                 raise
             return stale.value
-
-    async def _create(self, account: str) -> CallbackSettings:
-        initial = self.changes.initial(account, is_secret_unseen=True)
-
-        def create(before: CallbackSettings | None) -> CallbackSettings:
-            return before or initial
-
-        return (await self._update(account, create))[1]
-
-
-def _decode(body: bytes | None) -> CallbackSettings | None:
-    return decode_message(body, CallbackSettings) if body else None

@@ -16,21 +16,21 @@ class SettingsChanges(Struct, frozen=True):
     secrets: AccountSecrets
     now_ms: Callable[[], int]
 
-    def initial(self, account: str, *, is_secret_unseen: bool = False) -> CallbackSettings:
+    def initial(self, account: str) -> CallbackSettings:
         """Return the settings of an account that has none."""
-        secret = self.secrets.create(account, 0)
-        return CallbackSettings(secret, self.now_ms(), is_secret_unseen=is_secret_unseen)
+        return CallbackSettings(self.secrets.create(account, 0), self.now_ms())
 
     def put(
         self, account: str, before: CallbackSettings | None, request: PutCallback
     ) -> CallbackSettings:
         """Change target and limits; the first secret is created."""
+        before = before or self.initial(account)
         return replace(
-            before or self.initial(account),
+            before,
             target=request.target,
             concurrency=request.concurrency,
             per_s=request.per_s,
-            is_stopped=False,
+            put_ms=max(self.now_ms(), before.put_ms + 1),
             is_secret_unseen=False,
         )
 

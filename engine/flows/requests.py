@@ -5,12 +5,10 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
-
 from engine.calls.flows.templates import fill_decoded, is_name, names
 from engine.flows.errors import explain
 from wire.decoding.errors import MAX_ERRORS, BadInput, InputErrors
-from wire.request import ApiRequest, kept_secrets
+from wire.request import ApiRequest
 from wire.tree import Limits, check_url
 
 _RESERVED_HEADERS = frozenset(
@@ -29,18 +27,14 @@ _RESERVED_HEADERS = frozenset(
 )
 
 
-def check_request(document: Any, limits: Limits, stored: ApiRequest | None) -> ApiRequest:
-    """Read an API request and merge it with the secrets of the `stored` one. Raises InputErrors."""
+def check_request(document: Any, limits: Limits) -> None:
+    """Check an API request with all its secrets. Raises InputErrors."""
     request: ApiRequest | None
     request, faults = explain(document, ApiRequest, "")
     if request is not None:
-        merged = {**kept_secrets(stored, request.url), **request.secrets}
-        secrets = {name: each for name, each in merged.items() if each is not None}
-        request = msgspec.structs.replace(request, secrets=secrets)
         faults += islice(_find_faults(request, limits), MAX_ERRORS)
-    if faults or request is None:
+    if faults:
         raise InputErrors(tuple(faults))
-    return request
 
 
 def _find_faults(request: ApiRequest, limits: Limits) -> Iterator[BadInput]:

@@ -4,7 +4,6 @@ from engine.rpc.operation import delete, get, patch, post, put
 from wire import cluster, control, rpc, views
 from wire.agents import (
     Agent,
-    AgentPassword,
     Agents,
     AgentView,
     DraftedPhone,
@@ -16,7 +15,6 @@ from wire.callbacks.account import (
     CallbackTestResult,
     CallbackView,
     DeadLetters,
-    PutCallback,
     Resend,
     ResendResult,
 )
@@ -31,12 +29,10 @@ from wire.dial_policy import (
 )
 from wire.documents.versioned import (
     AccountNames,
-    DocumentBodies,
     DocumentChecksums,
     DocumentVersions,
     PatchDocuments,
     PatchedDocuments,
-    ReadDocuments,
 )
 from wire.erasure import ErasedPrompts, EraseNumber, ErasePrompts, ErasureResult
 from wire.events.consumer_groups import (
@@ -47,7 +43,7 @@ from wire.events.consumer_groups import (
 )
 from wire.flow import FlowDocument
 from wire.listeners import Listener, ListenerRequests, ListenerResponse, Listeners, NewListener
-from wire.request import ApiRequest, ApiRequests, ApiRequestView
+from wire.request import ApiRequest
 from wire.views import CallView
 from wire.webhook_log import Attempts, AttemptView
 
@@ -57,8 +53,6 @@ _CONFERENCE = f"{_CALL}/conference"
 _STREAM = f"{_CALL}/streams/{{stream}}"
 _RECORDING_FILE = "/recordings/{account}/{day}/{file}"
 _AGENT = "/agents/{account}/{agent}"
-_FLOW = "/flows/{account}/{flow}"
-_REQUEST = "/requests/{account}/{request}"
 _CALLBACK = "/callbacks/{account}"
 _LISTENER = "/listeners/{account}/{listener}"
 _ATTEMPT = "/webhooks/{account}/{attempt}"
@@ -143,10 +137,7 @@ CONFERENCES = (
 AGENTS = (
     get("/agents", "list", "List the agents of an account", Agents),
     get(_AGENT, "get", "Show an agent", AgentView),
-    put(_AGENT, "put", "Store an agent", AgentView, Agent),
-    delete(_AGENT, "delete", "Delete an agent"),
     post(f"{_AGENT}/check", "check", "Validate an agent", None, Agent),
-    put(f"{_AGENT}/password", "put_password", "Set the phone's password", None, AgentPassword),
     post(
         f"{_AGENT}/password/draft",
         "draft_password",
@@ -168,26 +159,16 @@ AGENTS = (
         LoginNodes,
     ),
 )
-FLOWS = (
-    get("/flows/{account}", "list", "List the flows of an account", rpc.Flows),
-    put(_FLOW, "put", "Store a new version of a flow", rpc.FlowVersion, FlowDocument),
-    get(_FLOW, "get", "Show a flow", FlowDocument),
-    delete(_FLOW, "delete", "Delete a flow"),
-    post(f"{_FLOW}/check", "check", "Validate a flow", None, FlowDocument),
-    get(f"{_FLOW}/versions", "versions", "List a flow's versions", rpc.FlowVersions),
-)
-API_REQUESTS = (
-    get("/requests/{account}", "list", "List API requests", ApiRequests),
-    put(_REQUEST, "put", "Store an API request", ApiRequestView, ApiRequest),
-    get(_REQUEST, "get", "Show an API request", ApiRequestView),
-    delete(_REQUEST, "delete", "Delete an API request"),
-    post(f"{_REQUEST}/check", "check", "Validate an API request", None, ApiRequest),
-)
-NUMBER_ROUTES = (
-    get("/routes", "list", "List number routes"),
-    put("/routes/{number}", "put", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
-    delete("/routes/{number}", "delete", "Delete a number route"),
-    post("/routes/{number}/check", "check", "Validate a number route", None, rpc.NumberRoute),
+DOCUMENT_CHECKS = (
+    post("/flows/{account}/{flow}/check", "flow", "Validate a flow", None, FlowDocument),
+    post(
+        "/requests/{account}/{request}/check",
+        "api_request",
+        "Validate an API request",
+        None,
+        ApiRequest,
+    ),
+    post("/routes/{number}/check", "route", "Validate a number route", None, rpc.NumberRoute),
 )
 EVENTS = (
     get("/events", "read", _READ_EVENTS, EventBatch),
@@ -204,10 +185,7 @@ CONSUMER_GROUPS = (
     delete("/events/groups/{group}", "delete", "Delete a consumer group"),
 )
 CALLBACKS = (
-    put(_CALLBACK, "put", "Set the callback target", CallbackView, PutCallback),
     get(_CALLBACK, "get", "Show the callback target", CallbackView),
-    delete(_CALLBACK, "delete", "Delete the callback target"),
-    post(f"{_CALLBACK}/rotate", "rotate", "Rotate the signing secret", CallbackView),
     post(f"{_CALLBACK}/draft", "draft", "Validate a change", ChangedCallback, CallbackChange),
     post(f"{_CALLBACK}/test", "test", "Send a test event", CallbackTestResult),
 )
@@ -240,7 +218,7 @@ DOCUMENTS = (
     post("/document-checksums", "checksums", "Sum documents up", DocumentChecksums, AccountNames),
     patch("/documents", "patch", "Store newer documents", PatchedDocuments, PatchDocuments),
     get("/documents/{account}/{kind}", "versions", "List versions", DocumentVersions),
-    post("/documents/{account}/read", "read", "Read documents", DocumentBodies, ReadDocuments),
+    get("/documents/{account}/{kind}/{id}", "get", "Show a document"),
 )
 SCHEMAS = (get("/schemas/{name}", "published_schema", "Show the JSON Schema of a document"),)
 ERASURE = (
@@ -279,9 +257,7 @@ OPERATIONS = (
     *TRANSFERS,
     *CONFERENCES,
     *AGENTS,
-    *FLOWS,
-    *API_REQUESTS,
-    *NUMBER_ROUTES,
+    *DOCUMENT_CHECKS,
     *EVENTS,
     *ENDED_CALLS,
     *CONSUMER_GROUPS,

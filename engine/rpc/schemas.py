@@ -31,6 +31,7 @@ _CALLS = Tag("Calls", "Start calls, list them, and control them leg by leg.")
 _RECORDINGS = Tag("Recordings", "Recordings of live calls, and archived files.")
 _EVENTS = Tag("Events", "The events of all calls, and consumer groups that read them.")
 _CALLBACKS = Tag("Callbacks", "Targets of events, and dead letters.")
+_DOCUMENTS = Tag("Documents", "Documents of accounts, which one writer sends to the engines.")
 GROUPS = (
     Group("calls", _CALLS, (*operations.CALLS, *operations.AUDIT, *operations.CONTROL)),
     Group("callRecording", _RECORDINGS, operations.RECORDING),
@@ -39,9 +40,7 @@ GROUPS = (
     Group("transfers", Tag("Transfers", "Transfers of a customer."), operations.TRANSFERS),
     Group("conferences", Tag("Conferences", "Members of conferences."), operations.CONFERENCES),
     Group("agents", Tag("Agents", "The directory of agents, and phones."), operations.AGENTS),
-    Group("flows", Tag("Flows", "Call flows and their versions."), operations.FLOWS),
-    Group("requests", Tag("API requests", "Requests that flows send."), operations.API_REQUESTS),
-    Group("routes", Tag("Routes", "What calls to a number run."), operations.NUMBER_ROUTES),
+    Group("checks", _DOCUMENTS, operations.DOCUMENT_CHECKS),
     Group("events", _EVENTS, operations.EVENTS),
     Group("endedCalls", _EVENTS, operations.ENDED_CALLS),
     Group("consumerGroups", _EVENTS, operations.CONSUMER_GROUPS),
@@ -52,7 +51,7 @@ GROUPS = (
     Group(
         "dialPolicies", Tag("Dial policies", "What accounts may call."), operations.DIAL_POLICIES
     ),
-    Group("documents", Tag("Documents", "Documents of accounts."), operations.DOCUMENTS),
+    Group("documents", _DOCUMENTS, operations.DOCUMENTS),
     Group("schemas", Tag("Schemas", "JSON Schemas of documents."), operations.SCHEMAS),
     Group("endedCalls", Tag("Erasure", "Removal of personal data."), operations.ERASURE),
     Group("nodes", Tag("Nodes", "PBX nodes."), operations.NODES),

@@ -20,7 +20,6 @@ from engine.rpc.access import RpcAccess, authentication
 from engine.rpc.error_pages import error_page_routes
 from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.handlers.agents import AgentHandlers
-from engine.rpc.handlers.api_requests import ApiRequestHandlers
 from engine.rpc.handlers.audit import AuditHandlers
 from engine.rpc.handlers.callbacks import CallbackHandlers
 from engine.rpc.handlers.calls import CallHandlers
@@ -32,13 +31,12 @@ from engine.rpc.handlers.conferences import ConferenceHandlers
 from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.handlers.control import ControlHandlers
 from engine.rpc.handlers.dead_letters import DeadLetterHandlers
+from engine.rpc.handlers.document_checks import DocumentChecks
 from engine.rpc.handlers.ended_calls import EndedCallHandlers
 from engine.rpc.handlers.erasure import ErasureHandlers
 from engine.rpc.handlers.events import EventHandlers
-from engine.rpc.handlers.flows import FlowHandlers
 from engine.rpc.handlers.listeners import ListenerHandlers
 from engine.rpc.handlers.nodes import NodeHandlers
-from engine.rpc.handlers.number_routes import NumberRouteHandlers
 from engine.rpc.handlers.peers import PeerHandlers
 from engine.rpc.handlers.recording_files import RecordingFileHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
@@ -154,7 +152,7 @@ def _routes(
     service, store, limits, shards = deps.service, deps.store, deps.limits, deps.shards
     policy, targets, tester = deps.dial_policy, deps.account_settings, deps.callback_tester
     agents, timelines = deps.agent_presence, TimelineTurns()
-    groups, flow_checks = ConsumerGroupHandlers(store, shards), FlowChecks()
+    groups = ConsumerGroupHandlers(store, shards)
     documents = AgentDocuments(store, agents.directory)
     passwords = PhonePasswords(
         CredentialStore(store), lambda: {name: each.pbx for name, each in service.nodes.items()}
@@ -172,9 +170,7 @@ def _routes(
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy, agents)),
         (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents, passwords, policy)),
-        (operations.FLOWS, FlowHandlers(store, limits, flow_checks, policy)),
-        (operations.API_REQUESTS, ApiRequestHandlers(store, limits, flow_checks)),
-        (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits, flow_checks, policy)),
+        (operations.DOCUMENT_CHECKS, DocumentChecks(store, limits, FlowChecks(), policy)),
         (operations.EVENTS, EventHandlers(store, shards, groups)),
         (operations.ENDED_CALLS, EndedCallHandlers(store, shards)),
         (operations.CONSUMER_GROUPS, groups),

@@ -123,11 +123,8 @@ class CallbackQueue(Protocol):
     async def resend(self, shard: ShardId, account: str, entries: Sequence[str], limit: int) -> int:
         """Make dead letters due again, without entries the oldest; returns how many."""
 
-    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """Replace an account's callback settings (JSON; None: none) if they are unchanged.
+    async def account(self, account: str) -> tuple[bytes | None, int]:
+        """Read an account's callback settings, and which were stopped: their `put_ms`; -1: none."""
 
-        False when others have been stored since they were read.
-        """
-
-    async def account(self, account: str) -> bytes | None:
-        """Read an account's callback settings."""
+    async def stop_account(self, account: str, put_ms: int) -> None:
+        """Stop the settings of an account that were put at this time."""

@@ -9,9 +9,6 @@ RESERVED_MS = 60_000  # in which an agent that was validated is stored
 class PhoneStore(Protocol):
     """The phones of all accounts; every method may raise StoreDown."""
 
-    async def put(self, name: str, body: bytes) -> None:
-        """Store the credentials of a PBX endpoint (JSON), replacing the previous ones."""
-
     async def all(self) -> dict[str, bytes]:
         """Read the credentials of all endpoints, by name."""
 

@@ -85,7 +85,7 @@ class Store(Protocol):
 
     @property
     def documents(self) -> VersionedDocuments:
-        """The accounts' documents with their versions; the methods below give them the next one."""
+        """The accounts' documents with their versions, as one writer sends them."""
 
     @property
     def phones(self) -> PhoneStore:
@@ -226,44 +226,17 @@ class Store(Protocol):
     async def used_ms(self, account: str, shards: Iterable[ShardId]) -> int:
         """Return how long the legs that an account dialled today (UTC) in ended calls were up."""
 
-    async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        """Store an account's flow and return its version; versions are immutable."""
-
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """Read a version of an account's flow, with its number; 0: the newest."""
-
-    async def flows(self, account: str) -> dict[str, int]:
-        """Read the newest version number of each flow of an account."""
-
-    async def flow_versions(self, account: str, flow_id: str) -> list[int]:
-        """List the kept versions of a flow: the last MAX_FLOW_VERSIONS."""
-
-    async def delete_flow(self, account: str, flow_id: str) -> bool:
-        """Delete a flow for new calls; its versions are kept for a week, as long as any call lasts.
-
-        False when there is none.
-        """
-
-    async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        """Store an account's API request (JSON), replacing the previous one; None deletes it."""
 
     async def request(self, account: str, request_id: str) -> bytes | None:
         """Read an account's API request."""
 
-    async def requests(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
-        """Read an account's API requests, those of `ids` or all, by id."""
-
-    async def put_route(self, number: str, body: bytes | None) -> None:
-        """Store what an inbound number runs (an action or an address, JSON); None deletes it."""
+    async def requests(self, account: str, ids: Sequence[str]) -> dict[str, bytes]:
+        """Read those of an account's API requests that exist, by id."""
 
     async def route(self, number: str) -> bytes | None:
         """Read what an inbound number runs."""
-
-    async def routes(self) -> dict[str, bytes]:
-        """Read all routes, by number."""
-
-    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        """Store an account's agent (JSON), replacing the previous one; None deletes it."""
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         """Read an account's agent."""

@@ -1,4 +1,4 @@
-"""Interface of versioned documents: what is written by version, and compared with a database."""
+"""Interface of versioned documents: what one writer sends, and compares by checksums."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -9,16 +9,11 @@ from msgspec import Struct
 from wire.documents.versioned import DocumentKind
 
 DELETION_KEPT_MS = 7 * 86_400_000  # so long an earlier version cannot replace a deletion
-FIRST_VERSION = 1  # of documents from before there were versions: any other one replaces it
 SHARED_KINDS = frozenset[DocumentKind]({"route", "phone"})  # ids are unique over all accounts
 
 
 class VersionedDocument(Struct, frozen=True):
-    """A document as of a version; without a body it is deleted.
-
-    Version 0 stands for the next one: at least the time in ms, and odd, while those of the
-    database are even.
-    """
+    """A document as of a version; without a body it is deleted."""
 
     id: str
     version: int
@@ -33,7 +28,7 @@ class VersionedDocuments(Protocol):
     ) -> list[int]:
         """Store documents unless there are newer ones; returns the version of each afterwards.
 
-        A flow's body is a `FlowState`. A deletion at version 0 of what does not exist returns 0.
+        A flow's body is a `FlowState`.
         """
 
     async def put_flow_version(self, account: str, flow_id: str, number: int, body: bytes) -> None:
@@ -48,7 +43,7 @@ class VersionedDocuments(Protocol):
     async def read(
         self, account: str, kind: DocumentKind, ids: Sequence[str]
     ) -> Mapping[str, bytes]:
-        """Return those of an account's documents that exist, by id.
+        """Return those of an account's documents that exist, by id; not of flows.
 
         Those that are encrypted with a key that this engine does not have are empty.
         """

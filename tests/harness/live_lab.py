@@ -118,7 +118,7 @@ class Lab:
         """Route a new number to an action and return the number."""
         number = f"1555{next(_numbers):04}"
         route = {"account": "acme", "action": action, **more}
-        await self.engine.rpc("PUT", f"/routes/{number}", route)
+        await self.engine.documents.route(number, route)
         return number
 
     async def wait_empty(self, timeout_s: float = MAX_WAIT_S) -> None:

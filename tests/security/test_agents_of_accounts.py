@@ -155,12 +155,12 @@ async def test_a_phone_takes_a_place_in_calls_of_its_account(
 
 async def test_one_endpoint_belongs_to_one_account(scene: RpcScene) -> None:
     """A second account may have it when no agent of the first has it any more."""
-    assert (await scene.request("PUT", "/agents/acme/a", PHONE))[0] == 200
-    assert (await scene.request("PUT", "/agents/acme/b", PHONE))[0] == 200
+    await scene.documents.agent("acme", "a", PHONE)
+    await scene.documents.agent("acme", "b", PHONE)
     taken = (409, "endpoint_taken")
-    assert await scene.problem("PUT", "/agents/other/a", PHONE) == taken
-    assert (await scene.request("DELETE", "/agents/acme/a"))[0] == 200
-    assert await scene.problem("PUT", "/agents/other/a", PHONE) == taken
+    assert await scene.problem("POST", "/agents/other/a/check", PHONE) == taken
+    await scene.documents.delete("acme", "agent", "a")
+    assert await scene.problem("POST", "/agents/other/a/check", PHONE) == taken
     moved = {**PHONE, "endpoint": "PJSIP/1003"}
-    assert (await scene.request("PUT", "/agents/acme/b", moved))[0] == 200
-    assert (await scene.request("PUT", "/agents/other/a", PHONE))[0] == 200
+    await scene.documents.agent("acme", "b", moved)
+    await scene.documents.agent("other", "a", PHONE)

@@ -110,12 +110,10 @@ async def test_engines_log_wrong_tokens(scene: RpcScene) -> None:
 async def test_changes_of_settings_over_rpc_are_logged(scene: RpcScene) -> None:
     """Who has the token changes what all accounts may do."""
     with structlog.testing.capture_logs() as lines:
-        await scene.request("DELETE", "/agents/acme/1001")
+        await scene.request("PUT", "/terms/acme", {})
         await scene.request("GET", "/agents?account=acme")
     found = [each for each in lines if each["event"] == "rpc write"]
-    assert [(each["method"], each["path"]) for each in found] == [
-        ("DELETE", "/rpc/v1/agents/acme/1001")
-    ]
+    assert [(each["method"], each["path"]) for each in found] == [("PUT", "/rpc/v1/terms/acme")]
 
 
 async def test_administrators_commands_are_in_the_trail(tmp_path: Path, rest: Rest) -> None:

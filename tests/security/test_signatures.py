@@ -1,7 +1,6 @@
 """Each account's requests are signed with its own secret, which no other account can compute."""
 
 import base64
-import os
 import time
 from collections.abc import AsyncIterator
 
@@ -19,13 +18,15 @@ from engine.store.errors import StoreDown
 from engine.webhooks.action_client import ActionClient
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.errors import WebhookFailed
+from tests.harness.callbacks.settings import SettingsWriter
 from tests.harness.customers.signatures import verified
 from tests.harness.memory_store.callback_queue import MemoryCallbackQueue
 from tests.harness.memory_store.store import MemoryStore
-from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.scenarios.graphs import API
+from tests.harness.store.documents import put_request
 from tests.harness.webhooks.customer import HANGUP, LOOPBACK, Server
+from wire.callbacks.account import PutCallback
 from wire.request import ApiRequest
 from wire.tree import Limits
 
@@ -37,7 +38,7 @@ URL = "https://example.com/answer"
 class SignatureScene:
     """Settings of accounts in a store that a test may replace."""
 
-    def __init__(self, key: bytes | None = KEY) -> None:
+    def __init__(self, key: bytes = KEY) -> None:
         self.key = key
         self.now_ms = 1_000_000
         self.lose_data()
@@ -45,15 +46,13 @@ class SignatureScene:
     def lose_data(self) -> None:
         """Begin with an empty store and a new engine."""
         self.store = MemoryStore()
-        secrets = AccountSecrets(self.key, os.urandom)
+        secrets = AccountSecrets(self.key)
         self.settings = AccountSettings(self.store.callback_queue, lambda: self.now_ms, secrets)
+        self.writer = SettingsWriter(self.store, self.settings)
 
     async def first_secret(self, account: str) -> str:
-        """Sign for an account, and return the secret that its customer then gets."""
-        await self.settings.signer(account)
-        found = await self.settings.settings(account)
-        assert found is not None
-        return found.secret
+        """Return the secret that a customer gets first."""
+        return (await self.writer.put(account, PutCallback())).secret
 
 
 @pytest.fixture
@@ -86,7 +85,7 @@ async def test_webhooks_are_signed_with_the_accounts_secret(session: ClientSessi
         sender = ApiSender(lambda _: session, time.time, lambda: 0.5)
         api_requests = ApiRequestRunner(signature_scene.store, sender, signer_of)
         request = ApiRequest(url, "POST", json={"n": 1})
-        await signature_scene.store.put_request("acme", API, encode(request))
+        await put_request(signature_scene.store, "acme", API, encode(request))
         await api_requests.ask("acme", API, lambda _name: None, "c1.r1")
     assert [is_signed(each, own, url) for each in server.requests] == [True, True]
     assert [is_signed(each, foreign, url) for each in server.requests] == [False, False]
@@ -103,7 +102,7 @@ async def test_a_signature_is_of_one_address(session: ClientSession) -> None:
             signature_scene.settings.webhook_signer,
         )
         request = ApiRequest(f"{url}?a=b%20c&n={{{{call.from}}}}", "POST", json={"n": 1})
-        await signature_scene.store.put_request("acme", API, encode(request))
+        await put_request(signature_scene.store, "acme", API, encode(request))
         await runner.ask("acme", API, lambda _name: "+1", "c1.r1")
     (got,) = server.requests
     sent = f"{url}?a=b%20c&n=%2B1"
@@ -119,7 +118,7 @@ async def test_a_rotation_concerns_webhooks() -> None:
     """Both secrets sign for a day, for whatever is sent."""
     signature_scene = SignatureScene()
     first = await signature_scene.first_secret("acme")
-    second = (await signature_scene.settings.rotate_secret("acme")).secret
+    second = (await signature_scene.writer.rotate("acme")).secret
     headers = (await signature_scene.settings.webhook_signer("acme")).headers(
         "c1.r0", time.time(), b"{}", URL
     )
@@ -131,31 +130,20 @@ async def test_secrets_survive_the_loss_of_the_store() -> None:
     """The first one signs again; a rotated one returns after as many rotations."""
     signature_scene = SignatureScene()
     first = await signature_scene.first_secret("acme")
-    rotated = [(await signature_scene.settings.rotate_secret("acme")).secret for _ in range(2)]
+    rotated = [(await signature_scene.writer.rotate("acme")).secret for _ in range(2)]
     signature_scene.lose_data()
     assert await signature_scene.first_secret("acme") == first
-    assert [
-        (await signature_scene.settings.rotate_secret("acme")).secret for _ in range(2)
-    ] == rotated
+    assert [(await signature_scene.writer.rotate("acme")).secret for _ in range(2)] == rotated
     secrets = {first, *rotated, await signature_scene.first_secret("other")}
     assert len(secrets) == 4
     assert base64.b64encode(KEY).decode() not in "".join(secrets)
 
 
-async def test_secrets_are_random_without_a_key() -> None:
-    """Two stores have two secrets for one account."""
-    signature_scene = SignatureScene(key=None)
-    first = await signature_scene.first_secret("acme")
-    signature_scene.lose_data()
-    assert await signature_scene.first_secret("acme") != first
-
-
 async def test_a_deleted_secret_never_signs_again() -> None:
     """The next secret of the account has the next number."""
     signature_scene = SignatureScene()
-    deleted = (await signature_scene.settings.rotate_secret("acme")).secret
-    assert await signature_scene.settings.remove("acme")
-    assert not await signature_scene.settings.remove("acme")
+    deleted = (await signature_scene.writer.rotate("acme")).secret
+    await signature_scene.writer.remove("acme")
     signer = await signature_scene.settings.signer("acme")
     headers = signer.headers("c1.r0", time.time(), b"{}", URL)
     assert not is_signed((headers, b"{}"), deleted)
@@ -166,7 +154,7 @@ class BreakableOutbox(MemoryCallbackQueue):
 
     is_down = False
 
-    async def account(self, account: str) -> bytes | None:
+    async def account(self, account: str) -> tuple[bytes | None, int]:
         """Read, or fail."""
         if self.is_down:
             raise StoreDown("server:6379: gone")
@@ -180,12 +168,13 @@ async def test_calls_go_on_while_the_store_is_down() -> None:
         lambda: 0,
         lambda _slot, _token: None,
         CallbackQueueLimits(),
-        MemoryVersionedDocuments(lambda: 0),
+        signature_scene.store.documents,
     )
     signature_scene.settings = AccountSettings(
-        outbox, lambda: signature_scene.now_ms, AccountSecrets(KEY, os.urandom)
+        outbox, lambda: signature_scene.now_ms, AccountSecrets(KEY)
     )
     secret = await signature_scene.first_secret("acme")
+    await signature_scene.settings.signer("acme")
     outbox.is_down = True
     signature_scene.now_ms += 3_600_000
     headers = (await signature_scene.settings.webhook_signer("acme")).headers(
@@ -197,17 +186,9 @@ async def test_calls_go_on_while_the_store_is_down() -> None:
     assert failed.value.reason == "store_down"
 
 
-async def test_a_secret_made_by_a_webhook_is_shown_later(scene: RpcScene) -> None:
-    """It is not among the settings until the account gets it by `set` or `rotate`."""
-    await scene.accounts.signer("acme")
+async def test_the_first_secret_is_the_one_that_has_signed(scene: RpcScene) -> None:
+    """An account without settings has it already; it is shown when they are put."""
+    signer = await scene.accounts.signer("acme")
     assert await scene.problem("GET", "/callbacks/acme") == (404, "not_found")
-    assert await scene.problem("DELETE", "/callbacks/acme") == (404, "not_found")
-    _, first = await scene.request("PUT", "/callbacks/acme", {})
-    _, again = await scene.request("PUT", "/callbacks/acme", {})
-    assert first["secret"].startswith("whsec_")
-    assert "secret" not in again
-    await scene.accounts.signer("other")
-    status, rotated = await scene.request("POST", "/callbacks/other/rotate")
-    assert (status, rotated["secretNumber"]) == (200, 1)
-    _, unknown = await scene.request("POST", "/callbacks/third/rotate")
-    assert "previousUntilMs" not in unknown
+    secret = (await scene.documents.callback("acme", {}))["secret"]
+    assert is_signed((signer.headers("c1.r0", time.time(), b"{}", URL), b"{}"), secret)

@@ -1,7 +1,6 @@
 """M12: a stopped account has no calls and no callbacks, at once and in every engine."""
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -112,9 +111,7 @@ async def test_no_callback_is_delivered() -> None:
     """Its events become dead letters, which can be sent again once the account is started."""
     transports: dict[type, Any] = {}
     attempt = DeliveryAttempt(
-        AccountSettings(
-            MemoryStore().callback_queue, lambda: 0, AccountSecrets(None, random.randbytes)
-        ),
+        AccountSettings(MemoryStore().callback_queue, lambda: 0, AccountSecrets(b"key")),
         transports,
         RetrySchedule((0.0,)),
         clock=lambda: 0.0,

@@ -36,6 +36,7 @@ from tests.harness.sim.streams.callers import Callers, SimCallers
 from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.streams.recognizers import SimRecognizer
 from tests.harness.sim.webhooks import SimServers
+from tests.harness.store.documents import put_flow, put_route
 from tests.sim import faults, recorders
 from tests.sim.ami_digits import shared_recent_digits
 from tests.sim.controllers import CallControllers, Granted
@@ -230,7 +231,7 @@ class World:
         dialled = f"100{number}"
         if self._rng.random() < 0.98:
             route = msgspec.json.encode(self._records.with_recording(self.scenarios.route()))
-            done(self.memory.put_route(dialled, route))
+            done(put_route(self.memory, dialled, route))
         channel = self.pbx.arrives(f"1700.{number}", "+4799", dialled, APP)
         if channel.ended_ms is None:
             self.phones.calls(channel)
@@ -282,6 +283,6 @@ class World:
     def _put_flows(self) -> None:
         for number in range(FLOWS):
             body = msgspec.json.encode(self.scenarios.verb(2))
-            done(self.memory.put_flow("acc", f"flow{number}", body))
+            done(put_flow(self.memory, "acc", f"flow{number}", body))
         for name, body in self.graphs.items():
-            done(self.memory.put_flow("acc", name, body))
+            done(put_flow(self.memory, "acc", name, body))

@@ -86,9 +86,9 @@ class CallbackTrial:
             if number < FAILING:
                 self.customer.answers[path] = _flaky(dice)
             target = {"target": self.customer.url(path)}
-            await self.engines[0].rpc("PUT", f"/callbacks/c{number}", target)
+            await self.engines[0].documents.callback(f"c{number}", target)
             route = {"account": f"c{number}", "action": standard_tree(audio)}
-            await self.engines[0].rpc("PUT", f"/routes/{_number(number)}", route)
+            await self.engines[0].documents.route(_number(number), route)
 
     async def kill_and_restart(self, engine: Engine) -> None:
         """Kill an engine, and start it again after the other has taken over its shards."""

@@ -47,7 +47,10 @@ class DocumentWriters:
         """Wait until an engine has the last change of each flow."""
 
         async def is_complete() -> bool:
-            found = [await engine.rpc("GET", f"/flows/{ACCOUNT}/{_id(n)}") for n in range(WRITERS)]
+            found = [
+                await engine.rpc("GET", f"/documents/{ACCOUNT}/flow/{_id(n)}")
+                for n in range(WRITERS)
+            ]
             wanted = map(_text, range(WRITERS), self.accepted)
             return all(text in json.dumps(flow) for text, flow in zip(wanted, found, strict=True))
 

@@ -113,9 +113,7 @@ class Drill:
         forged events delay.
         """
         for agent in (AGENT, OTHER_AGENT):
-            await self.lab.engine.rpc(
-                "PUT", f"/agents/{ACCOUNT}/{agent}", {"endpoint": f"PJSIP/{agent}"}
-            )
+            await self.lab.engine.documents.agent(ACCOUNT, agent, {"endpoint": f"PJSIP/{agent}"})
         await register(self.lab.pbx, AGENT, self._agent_port)
 
         async def is_online() -> bool:

@@ -21,9 +21,10 @@ class CallbackSettings(Struct, frozen=True, omit_defaults=True):
     per_s: float | None = None
     previous: str = ""
     previous_until_ms: int = 0
-    is_stopped: bool = False  # its target has answered 410
+    put_ms: int = 0  # when target and limits were set last
+    is_stopped: bool = False  # its target has answered 410 since; engines know, no document says so
     secret_number: int = 0  # counts rotations
-    is_secret_unseen: bool = False  # created when it was first needed, and never shown
+    is_secret_unseen: bool = False  # created when settings were removed, and never shown
 
     def secrets(self, now_ms: int) -> tuple[str, ...]:
         """Return the secrets that sign now."""
@@ -32,7 +33,7 @@ class CallbackSettings(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_implicit(self) -> bool:
-        """Whether there is nothing but a secret that was created to sign."""
+        """Whether the settings were removed, so that there is nothing but a secret."""
         return self.is_secret_unseen and self.target is None
 
 

@@ -13,7 +13,9 @@ from msgspec import Meta
 from wire.base import Name, Shape
 
 DocumentKind = Literal["route", "flow", "request", "agent", "callback", "phone"]
-KINDS: tuple[DocumentKind, ...] = ("route", "flow", "request", "agent", "callback", "phone")
+# What a route names is there before the route.
+KINDS: tuple[DocumentKind, ...] = ("callback", "request", "flow", "agent", "phone", "route")
+SECRET_KINDS = frozenset[DocumentKind]({"request", "callback", "phone"})
 DocumentId = Annotated[str, Meta(min_length=1, max_length=128)]
 CALLBACK_ID = "default"  # an account has one callback document
 MAX_ACCOUNTS = 250  # in a request
@@ -95,23 +97,6 @@ class DocumentVersions(Shape, frozen=True):
     """The versions of an account's documents of a kind, by id."""
 
     versions: dict[str, int]
-
-
-class ReadDocuments(Shape, frozen=True):
-    """Which documents of an account to read."""
-
-    kind: DocumentKind
-    ids: Annotated[tuple[DocumentId, ...], Meta(max_length=MAX_CHANGES)]
-
-
-class DocumentBodies(Shape, frozen=True):
-    """Documents by id, with their secrets; those that do not exist are absent.
-
-    `unreadable` are encrypted with another key, or no JSON.
-    """
-
-    documents: dict[str, msgspec.Raw]
-    unreadable: tuple[str, ...] = ()
 
 
 def version_digest(doc_id: str, version: int) -> int:

@@ -21,7 +21,6 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire.agents import (
     Agent,
-    AgentPassword,
     Agents,
     AgentView,
     DraftedPhone,
@@ -71,23 +70,6 @@ class AgentHandlers(Struct, frozen=True):
             raise NotFound(f"no agent {agent_id}")
         return views[0]
 
-    async def put(self, request: web.Request, agent: Agent) -> AgentView:
-        """Store the endpoint and the name of an agent."""
-        account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        await self._check(account, agent_id, agent)
-        if agent.caller_id and not await self.dial_policy.may_show(account, agent.caller_id):
-            text = f"{agent.caller_id} is not a caller id of account {account}"
-            raise BadInput("callerId", text, "not_your_number")
-        previous = await self.store.agent(account, agent_id)
-        with _conflicts():
-            async with self.documents.claimed(account, agent.endpoint):
-                await self.documents.forget_password(account, agent_id, previous, agent)
-                await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
-        await self.documents.release(account, previous)
-        await self.agent_presence.directory.update(account)  # the next call may be the agent's
-        local = [*self.agent_presence.views(account, {agent_id: agent})]
-        return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
-
     async def check(self, request: web.Request, agent: Agent) -> None:
         """Validate an agent without storing it; its endpoint is kept for the account a minute.
 
@@ -99,26 +81,6 @@ class AgentHandlers(Struct, frozen=True):
             await self.passwords.check_unconfigured(agent.endpoint)
         with _conflicts():
             await self.documents.reserve(account, agent.endpoint)
-
-    async def delete(self, request: web.Request) -> None:
-        account, agent_id = request.match_info["account"], request.match_info["agent"]
-        previous = await self.store.agent(account, agent_id)
-        if previous is None:
-            raise NotFound(f"no agent {agent_id} in the directory of account {account}")
-        await self.documents.forget_password(account, agent_id, previous)
-        await self.store.put_agent(account, agent_id, None)
-        await self.documents.release(account, previous)
-
-    async def put_password(self, request: web.Request, given: AgentPassword) -> None:
-        """Set the password of an agent's phone; its digests are stored, not the password."""
-        account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        body = await self.store.agent(account, agent_id)
-        if body is None:
-            raise NotFound(f"no agent {agent_id} in the directory of account {account}")
-        agent = decode_message(body, Agent)
-        with _conflicts():
-            found = await self.passwords.draft(account, agent_id, agent, given.password)
-            await self.passwords.credentials.put(agent.endpoint, found)
 
     async def draft_password(self, request: web.Request, draft: PhoneDraft) -> DraftedPhone:
         """Return the document of a phone's password, which the REST layer stores."""

@@ -8,7 +8,7 @@ from engine.callbacks.callback_tester import CallbackTester
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict, NotFound
 from engine.store.store import Store
-from wire.callbacks.account import CallbackTestResult, CallbackView, PutCallback
+from wire.callbacks.account import CallbackTestResult, CallbackView
 from wire.callbacks.settings import CallbackChange, CallbackSettings, ChangedCallback
 from wire.callbacks.targets import (
     ApiRequestTarget,
@@ -27,30 +27,13 @@ class CallbackHandlers(Struct, frozen=True):
     limits: Limits
     tester: CallbackTester
 
-    async def put(self, request: web.Request, body: PutCallback) -> CallbackView:
-        """Set the callback target of an account; the first call creates and shows the secret."""
-        account = name_in(request, "account")
-        await self._check_target(account, body.target)
-        after, is_new = await self.targets.put(account, body)
-        return _view(after, is_new=is_new)
-
     async def get(self, request: web.Request) -> CallbackView:
+        """Show the settings as engines apply them, and whether their target is stopped."""
         account = name_in(request, "account")
-        found = await self.targets.settings(account)
+        found = await self.targets.reread(account)
         if found is None or found.is_implicit:
             raise _not_found(account)
         return _view(found)
-
-    async def delete(self, request: web.Request) -> None:
-        """Delete the target and the secrets of an account."""
-        account = name_in(request, "account")
-        if not await self.targets.remove(account):
-            raise _not_found(account)
-
-    async def rotate(self, request: web.Request) -> CallbackView:
-        """Create and show a new secret; the previous one also signs for a day."""
-        account = name_in(request, "account")
-        return _view(await self.targets.rotate_secret(account), is_new=True)
 
     async def draft(self, request: web.Request, body: CallbackChange) -> ChangedCallback:
         """Validate a change, and return the settings that follow, without storing them."""
@@ -59,7 +42,7 @@ class CallbackHandlers(Struct, frozen=True):
             case "put":
                 if body.settings is None:
                     raise BadInput("settings", REQUIRED)
-                await self._check_target(account, body.settings.target)
+                await self.check_target(account, body.settings.target)
                 after = changes.put(account, before, body.settings)
                 return ChangedCallback(after, before is None or before.is_secret_unseen)
             case "rotate":
@@ -77,7 +60,8 @@ class CallbackHandlers(Struct, frozen=True):
             raise Conflict(f"account {account} has no target to deliver to", "no_target")
         return await self.tester.send(account, found.target)
 
-    async def _check_target(self, account: str, target: str | None) -> None:
+    async def check_target(self, account: str, target: str | None) -> None:
+        """Check the target of an account; raises BadInput, StoreDown."""
         destination = parse_delivery_target(target, "target") if target else None
         if isinstance(destination, HttpsTarget):
             check_url(destination.url, self.limits, "target")
@@ -103,12 +87,11 @@ async def _check_request(
         raise BadInput(path, f"no API request {destination.id}", "unknown_request")
 
 
-def _view(account: CallbackSettings, *, is_new: bool = False) -> CallbackView:
+def _view(account: CallbackSettings) -> CallbackView:
     return CallbackView(
         target=account.target,
         concurrency=account.concurrency,
         per_s=account.per_s,
-        secret=account.secret if is_new else None,
         secret_number=account.secret_number,
         made_ms=account.made_ms,
         previous_until_ms=account.previous_until_ms or None,

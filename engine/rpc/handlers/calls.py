@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.rpc.agent_checks import check_agent_exists
 from engine.rpc.handlers.callbacks import check_callback_target
-from engine.rpc.handlers.flows import check_flow_ids
+from engine.rpc.handlers.document_checks import check_flow_ids
 from engine.rpc.handlers.synchronized.dial_policy import (
     check_dial_policy,
     check_new_call,

@@ -7,13 +7,11 @@ while.
 import hashlib
 from typing import Annotated
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from base.limit import Limit
 from engine.store.store import Store
-from engine.store.versioned_documents import VersionedDocument
 from wire.agents import PhoneKind, phone_name
 from wire.decoding.messages import decode_message
 
@@ -88,11 +86,6 @@ class CredentialStore(Struct, frozen=True):
 
     store: Store
 
-    async def put(self, endpoint: str, credentials: PhoneCredentials) -> None:
-        """Store the credentials of an endpoint; raises EndpointTaken."""
-        await self.check(endpoint, credentials.account, credentials.agent_id)
-        await self.store.phones.put(phone_name(endpoint), msgspec.json.encode(credentials))
-
     async def check(self, endpoint: str, account: str, agent_id: str) -> None:
         """Check that an agent's endpoint can have a password; raises EndpointTaken."""
         name = phone_name(endpoint)
@@ -116,16 +109,6 @@ class CredentialStore(Struct, frozen=True):
         """Return whether engines have made an endpoint, or have deleted it in the last week."""
         _, is_known = await self.store.phones.read(name)
         return is_known
-
-    async def remove(self, account: str, agent_id: str, endpoint: str, version: int = 0) -> None:
-        """Delete an agent's credentials of an endpoint, unless they are newer than a version.
-
-        Version 0: they are deleted in any case.
-        """
-        if await self.read(endpoint, account, agent_id) is not None:
-            odd = version + 1 - version % 2 if version else 0  # as engines give them
-            deletion = VersionedDocument(phone_name(endpoint), odd, None)
-            await self.store.documents.put(account, "phone", [deletion])
 
     async def _find(self, endpoint: str) -> PhoneCredentials | None:
         body, _ = await self.store.phones.read(phone_name(endpoint))

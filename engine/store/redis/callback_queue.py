@@ -18,13 +18,15 @@ from engine.store.callback_queue import (
 from engine.store.errors import Fenced
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.script_connection import ScriptRunner, load_script, owner_key, shard_key
-from engine.store.redis.versioned_documents import RedisVersionedDocuments, WithTimeout
+from engine.store.redis.versioned_documents import WithTimeout, table_of
+from wire.documents.versioned import CALLBACK_ID
 from wire.shard import ShardId
 
 _CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
 _RESEND = load_script("outbox", "resend")
 _REMOVE_PENDING = load_script("outbox", "remove_pending")
 _CALLS_PER_PAGE = 500
+_STOPPED = "stopped"  # beside the settings: no document has this id
 _encode = msgspec.msgpack.Encoder().encode
 _decode_list = msgspec.msgpack.Decoder(list[Any]).decode
 
@@ -37,7 +39,6 @@ class RedisCallbackQueue(Struct, frozen=True):
     with_timeout: WithTimeout
     limits: CallbackQueueLimits
     cipher: DocumentCipher
-    documents: RedisVersionedDocuments
 
     async def claim_due(
         self, shard: ShardId, token: int, ahead_ms: int, limit: int
@@ -92,13 +93,16 @@ class RedisCallbackQueue(Struct, frozen=True):
         arguments = _encode((account, entries, limit, self.limits))
         return int(await self.scripts.run(_RESEND, owner_key(shard), arguments))
 
-    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        return await self.documents.swap_callback(account, before, after)
+    async def account(self, account: str) -> tuple[bytes | None, int]:
+        key = table_of("callback", account)
+        read = self.client.hmget(key, [CALLBACK_ID, _STOPPED])
+        stored, stopped = await self.with_timeout(read)
+        body = stored and self.cipher.decrypt(f"{key}:{CALLBACK_ID}", stored)
+        return body, int(stopped or -1)
 
-    async def account(self, account: str) -> bytes | None:
-        key = f"callbacks:{account}"
-        stored: bytes | None = await self.with_timeout(self.client.get(key))
-        return None if stored is None else self.cipher.decrypt(key, stored)
+    async def stop_account(self, account: str, put_ms: int) -> None:
+        key = table_of("callback", account)
+        await self.with_timeout(self.client.hset(key, _STOPPED, str(put_ms)))
 
 
 def _dead_letter(entry: bytes, fields: dict[bytes, bytes]) -> DeadLetter:

@@ -26,19 +26,11 @@ class DocumentCipher:
 
     def __init__(self, key: str = "", further: Sequence[str] = ()) -> None:
         self._first = _cipher(key) if key else None
-        self._ciphers = [
-            *([self._first] if self._first is not None else []),
-            *map(_cipher, further),
-        ]
+        self._ciphers = [*([self._first] if self._first else []), *map(_cipher, further)]
 
     def encrypt(self, place: str, document: bytes) -> bytes:
         """Return a document as it is stored; without a key as it is."""
         return document if self._first is None else _encrypt(self._first, place, document)
-
-    def forms(self, place: str, document: bytes) -> list[bytes]:
-        """Return every form in which a document may be stored, the usual one first."""
-        encrypted = [_encrypt(each, place, document) for each in self._ciphers]
-        return [*encrypted, document] if self._first else [document, *encrypted]
 
     def decrypt(self, place: str, stored: bytes) -> bytes:
         """Return a stored document; raises UnreadableDocument."""

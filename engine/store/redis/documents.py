@@ -19,9 +19,7 @@ from engine.store.redis.versioned_documents import (
     table_of,
 )
 from engine.store.store import MAX_CHANGES
-from engine.store.versioned_documents import VersionedDocument, owner_in
 from wire.dial_policy import DncListChange
-from wire.documents.versioned import DocumentKind
 
 _ROUTES = table_of("route", "")
 _STOPPED = "accounts:stopped"
@@ -42,54 +40,25 @@ class RedisDocuments:
     _with_timeout: TimedRequests
     _cipher: DocumentCipher
 
-    async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        return await self.documents.put_flow(account, flow_id, body)
-
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         number = version or int(await self._get(table_of("flow", account), flow_id) or 0)
         body = await self._get(flow_key(account, flow_id), str(number))
         return None if body is None else (number, body)
-
-    async def flows(self, account: str) -> dict[str, int]:
-        found = await self._all(table_of("flow", account))
-        return {name: int(version) for name, version in found.items() if ":" not in name}
-
-    async def flow_versions(self, account: str, flow_id: str) -> list[int]:
-        pipeline = self._client.pipeline(transaction=False)
-        pipeline.hexists(table_of("flow", account), flow_id)
-        pipeline.hkeys(flow_key(account, flow_id))
-        exists, names = await self._with_timeout(pipeline.execute())
-        return sorted(map(int, names)) if exists else []
-
-    async def delete_flow(self, account: str, flow_id: str) -> bool:
-        return await self._put(account, "flow", flow_id, None) > 0
-
-    async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        await self._put(account, "request", request_id, body)
 
     async def request(self, account: str, request_id: str) -> bytes | None:
         stored = await self._get(f"requests:{account}", request_id)
         place = _request_place(account, request_id)
         return None if stored is None else self._cipher.decrypt(place, stored)
 
-    async def requests(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+    async def requests(self, account: str, ids: Sequence[str]) -> dict[str, bytes]:
         found = await self._some(f"requests:{account}", ids)
         return {
             request_id: self._cipher.decrypt(_request_place(account, request_id), stored)
             for request_id, stored in found.items()
         }
 
-    async def put_route(self, number: str, body: bytes | None) -> None:
-        await self._put(owner_in(body or b""), "route", number, body)
-
     async def route(self, number: str) -> bytes | None:
         return await self._get(_ROUTES, number)
-
-    async def routes(self) -> dict[str, bytes]:
-        return await self._all(_ROUTES)
-
-    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        await self._put(account, "agent", agent_id, body)
 
     async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
         key = _agent_changes_key(account)
@@ -118,10 +87,6 @@ class RedisDocuments:
     async def _get(self, table: str, name: str) -> bytes | None:
         body: bytes | None = await self._with_timeout(self._client.hget(table, name))
         return body
-
-    async def _put(self, account: str, kind: DocumentKind, name: str, body: bytes | None) -> int:
-        (version,) = await self.documents.put(account, kind, [VersionedDocument(name, 0, body)])
-        return version
 
     async def _some(self, table: str, ids: Sequence[str] | None) -> dict[str, bytes]:
         if ids is None:

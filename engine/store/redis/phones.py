@@ -11,9 +11,8 @@ from msgspec import Struct
 from redis.asyncio import Redis
 
 from engine.store.phones import RESERVED_MS
-from engine.store.redis.versioned_documents import RedisVersionedDocuments, WithTimeout, table_of
+from engine.store.redis.versioned_documents import WithTimeout, table_of
 from engine.store.store import MAX_CHANGES
-from engine.store.versioned_documents import VersionedDocument, owner_in
 
 _LUA = Path(__file__).parent / "lua/documents"
 _CLAIM = (_LUA / "claim_endpoint.lua").read_text()
@@ -29,11 +28,6 @@ class RedisPhones(Struct, frozen=True):
 
     client: Redis
     with_timeout: WithTimeout
-    documents: RedisVersionedDocuments
-
-    async def put(self, name: str, body: bytes) -> None:
-        document = VersionedDocument(name, 0, body)
-        await self.documents.put(owner_in(body), "phone", [document])
 
     async def all(self) -> dict[str, bytes]:
         found = await self.with_timeout(self.client.hgetall(_PHONES))

@@ -130,9 +130,9 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         self.documents = RedisVersionedDocuments(
             self._client, self._scripts, self._with_timeout, cipher
         )
-        self.phones = RedisPhones(self._client, self._with_timeout, self.documents)
+        self.phones = RedisPhones(self._client, self._with_timeout)
         self.callback_queue = RedisCallbackQueue(
-            self._client, self._scripts, self._with_timeout, outbox_limits, cipher, self.documents
+            self._client, self._scripts, self._with_timeout, outbox_limits, cipher
         )
         self._ended_calls = RedisEndedCalls(self._client, self._scripts, self._with_timeout)
         self.listeners = RedisListeners(self._client, self._with_timeout)

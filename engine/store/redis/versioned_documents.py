@@ -13,14 +13,12 @@ from engine.store.redis.script_connection import ScriptRunner, encode, load_scri
 from engine.store.store import MAX_CHANGES, MAX_FLOW_VERSIONS
 from engine.store.versioned_documents import SHARED_KINDS, VersionedDocument, owner_in
 from wire.decoding.messages import decode_message
-from wire.documents.versioned import CALLBACK_ID, DocumentKind, FlowState
+from wire.documents.versioned import DocumentKind, FlowState
 
 log = structlog.get_logger()
 T = TypeVar("T")
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
-_PUT = load_script("documents/versions", "documents/put")
-_PUT_FLOW = load_script("documents/versions", "documents/put_flow")
-_SWAP_ACCOUNT = load_script("documents/versions", "documents/swap_callback")
+_PUT = load_script("documents/put")
 KEPT_CHANGES = 10 * MAX_CHANGES  # of an account's agents, or of all phones
 CHANGES_KEPT_S = 7_200  # of agents, all of which engines read again every hour
 BATCH_SIZE = 200  # documents of a script, which takes the server some milliseconds
@@ -29,9 +27,7 @@ _FORMS: dict[DocumentKind, str] = {
     "agent": "agent",
     "phone": "phone",
     "flow": "flow",
-    "callback": "string",
 }
-_LAST = ":last"  # ends the field with the newest version of a flow
 _decode_versions = msgspec.msgpack.Decoder(list[int]).decode
 
 
@@ -56,27 +52,12 @@ class RedisVersionedDocuments(Struct, frozen=True):
             versions += _decode_versions(answer)  # type: ignore[arg-type]  # it answers a string
         return versions
 
-    async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        """Store and publish a flow's next version; returns its number."""
-        arguments = encode((account, flow_id, lua_string(body), MAX_FLOW_VERSIONS))
-        return int(await self.scripts.run(_PUT_FLOW, table_of("flow", account), arguments))
-
     async def put_flow_version(self, account: str, flow_id: str, number: int, body: bytes) -> None:
         key = flow_key(account, flow_id)
         writes = self.client.pipeline(transaction=True)
         writes.hset(key, str(number), body)
         writes.hdel(key, str(number - MAX_FLOW_VERSIONS))
         await self.with_timeout(writes.execute())
-
-    async def swap_callback(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """Replace callback settings; see `CallbackQueue.swap_account`."""
-        key = table_of("callback", account)
-        stored = b"" if after is None else self.cipher.encrypt(key, after)
-        for form in self.cipher.forms(key, before) if before else [b""]:
-            arguments = encode((account, CALLBACK_ID, lua_string(form), lua_string(stored)))
-            if await self.scripts.run(_SWAP_ACCOUNT, key, arguments):
-                return True
-        return False
 
     async def checksums(self, accounts: Sequence[str]) -> list[dict[DocumentKind, int]]:
         if not accounts:
@@ -106,13 +87,7 @@ class RedisVersionedDocuments(Struct, frozen=True):
         self, account: str, kind: DocumentKind, ids: Sequence[str]
     ) -> Mapping[str, bytes]:
         table = table_of(kind, account)
-        if kind == "callback":
-            stored = [await self.with_timeout(self.client.get(table))]
-            ids = [CALLBACK_ID]
-        elif kind == "flow":
-            return await self._flow_states(account, ids)
-        else:
-            stored = await self.with_timeout(self.client.hmget(table, list(ids))) if ids else []
+        stored = await self.with_timeout(self.client.hmget(table, list(ids))) if ids else []
         pairs = zip(ids, stored, strict=True)
         found = {
             doc_id: self._decrypted(_place(kind, account, doc_id), body)
@@ -122,21 +97,6 @@ class RedisVersionedDocuments(Struct, frozen=True):
         if kind in SHARED_KINDS:
             return {name: body for name, body in found.items() if owner_in(body) == account}
         return found
-
-    async def _flow_states(self, account: str, ids: Sequence[str]) -> dict[str, bytes]:
-        if not ids:
-            return {}
-        table = table_of("flow", account)
-        reads = self.client.pipeline(transaction=True)
-        reads.hmget(_versions_key("flow", account), list(ids))  # the last number outlives a flow
-        reads.hmget(table, list(ids))
-        reads.hmget(table, [f"{each}{_LAST}" for each in ids])
-        found = await self.with_timeout(reads.execute())
-        return {
-            flow_id: msgspec.json.encode(FlowState(int(published or 0), int(last or 0)))
-            for flow_id, version, published, last in zip(ids, *found, strict=True)
-            if version is not None
-        }
 
     def _decrypted(self, place: str, stored: bytes) -> bytes:
         try:
@@ -151,8 +111,7 @@ class RedisVersionedDocuments(Struct, frozen=True):
         if body is None:
             return False
         if kind == "flow":
-            state = decode_message(body, FlowState)
-            return (state.published, state.last)
+            return decode_message(body, FlowState).published
         if kind in {"request", "callback"}:
             body = self.cipher.encrypt(_place(kind, account, document.id), body)
         return lua_string(body)
@@ -190,8 +149,7 @@ def _versions_key(kind: DocumentKind, account: str) -> str:
 
 def _place(kind: DocumentKind, account: str, doc_id: str) -> str:
     """Return the place that a document's ciphertext is bound to."""
-    table = table_of(kind, account)
-    return table if kind == "callback" else f"{table}:{doc_id}"
+    return f"{table_of(kind, account)}:{doc_id}"
 
 
 def _split(found: list[Any], count: int) -> list[Any]:

@@ -84,7 +84,7 @@ async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
 
 async def test_a_number_is_changed(kept: Rest) -> None:
     """Given fields change, null clears a field, and the others stay."""
-    await kept.scene.request("PUT", "/flows/acme/hello", MESSAGES)
+    await kept.scene.documents.flow("acme", "hello", MESSAGES)
     made = await created(kept, flowbuilderId="hello", verified=True)
     path = f"{BASE}/{made['id']}"
     change = {"businessName": "Another", "isActive": False, "businessMsgappNumber": "4722222222"}
@@ -110,11 +110,11 @@ async def test_a_platform_id_is_unique_in_an_account(kept: Rest) -> None:
 
 async def test_only_flows_for_messages(kept: Rest) -> None:
     """Call flows, action trees and unknown flows are rejected with the field's name."""
-    await kept.scene.request("PUT", "/flows/acme/voice", {**MESSAGES, "kind": "voice"})
-    await kept.scene.request("PUT", "/flows/acme/tree", SAY)
-    await kept.scene.request("PUT", "/flows/acme/address", "https://example.com/next")
-    await kept.scene.request("PUT", "/flows/other/theirs", MESSAGES)
-    await kept.scene.request("PUT", "/flows/acme/ours", MESSAGES)
+    await kept.scene.documents.flow("acme", "voice", {**MESSAGES, "kind": "voice"})
+    await kept.scene.documents.flow("acme", "tree", SAY)
+    await kept.scene.documents.flow("acme", "address", "https://example.com/next")
+    await kept.scene.documents.flow("other", "theirs", MESSAGES)
+    await kept.scene.documents.flow("acme", "ours", MESSAGES)
     assert (await created(kept, flowbuilderId="ours"))["flowbuilderId"] == "ours"
     for flow, code in (
         ("voice", "not_a_message_flow"),

@@ -8,6 +8,7 @@ from tests.harness.customers.callback_server import CallbackServer, answer_with
 from tests.harness.rpc.scene import CALL, RpcScene
 from tests.harness.scenarios.graphs import API
 from tests.harness.shards import SHARD
+from tests.harness.store.documents import put_request
 from wire.request import ApiRequest
 
 CALL_ID = "3-pbx1-aaaaaaaa"
@@ -24,7 +25,7 @@ async def put(store: Store, url: str) -> None:
         answers={"unused": "/unused"},
         secrets={"key": "k1"},
     )  # fmt: skip
-    await store.put_request("acme", API, msgspec.json.encode(request))
+    await put_request(store, "acme", API, msgspec.json.encode(request))
 
 
 async def test_an_event_is_delivered_by_a_request(store: Store) -> None:
@@ -81,12 +82,13 @@ async def test_410_gives_a_calls_events_up(store: Store) -> None:
 async def test_a_target_must_exist(scene: RpcScene) -> None:
     """A call or an account cannot name a missing request or another account's."""
     body = {**CALL, "statusCallbackUrl": API}
-    await scene.request("PUT", f"/requests/other/{API}", {"url": "https://a.example/"})
+    await scene.documents.request("other", API, {"url": "https://a.example/"})
     assert await scene.problem("POST", "/calls", body) == (400, "unknown_request")
-    put_target = ("PUT", "/callbacks/acme", {"target": API})
-    assert await scene.problem(*put_target) == (400, "unknown_request")
-    await scene.request("PUT", f"/requests/acme/{API}", {"url": "https://a.example/"})
-    assert (await scene.request(*put_target))[0] == 200
+    draft = {"change": "put", "settings": {"target": API}}
+    unknown = await scene.problem("POST", "/callbacks/acme/draft", draft)
+    assert unknown == (400, "unknown_request")
+    await scene.documents.request("acme", API, {"url": "https://a.example/"})
+    await scene.documents.callback("acme", {"target": API})
     call = await scene.start_call(statusCallbackUrl=API.upper())
     found = scene.service.find(call)
     assert found is not None

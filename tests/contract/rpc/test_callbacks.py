@@ -1,12 +1,9 @@
-"""Callback settings of accounts, over the RPC and by command: stored, shown, isolated."""
+"""Callback settings of accounts, over the RPC: shown and isolated; dead letters."""
 
-import asyncio
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.harness.cli.rest_shell import rest_shell
 from tests.harness.rpc.preparation import bury
 from tests.harness.rpc.scene import CALL, RpcScene
 from wire.callbacks.targets import HttpsTarget
@@ -15,27 +12,18 @@ from wire.decoding.patterns import PATTERNS, STATUS_TARGET
 TARGET = "https://example.com/status"
 
 
-async def test_the_secret_is_shown_once(scene: RpcScene) -> None:
-    """Only the first PUT and a rotation return the secret; a GET never does."""
-    status, made = await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
-    assert status == 200
-    assert made["secret"].startswith("whsec_")
-    _, again = await scene.request("PUT", "/callbacks/acme", {"target": TARGET, "concurrency": 4})
+async def test_settings_are_shown_without_secrets(scene: RpcScene) -> None:
+    """As engines apply them; those of another account get 404, whether they exist or not."""
+    made = await scene.documents.callback("acme", {"target": TARGET, "concurrency": 4})
     _, shown = await scene.request("GET", "/callbacks/acme")
-    assert "secret" not in again | shown
     assert (shown["target"], shown["concurrency"]) == (TARGET, 4)
-    _, rotated = await scene.request("POST", "/callbacks/acme/rotate")
-    assert rotated["secret"] != made["secret"]
-    assert rotated["previousUntilMs"] > rotated["madeMs"]
-
-
-async def test_what_is_not_there(scene: RpcScene) -> None:
-    """The callbacks of another account get 404, whether they exist or not."""
-    await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
-    for method, path in (("GET", ""), ("DELETE", "")):
-        assert await scene.problem(method, f"/callbacks/other{path}") == (404, "not_found")
+    assert made["secret"] not in json.dumps(shown)
+    assert "stopped" not in shown
+    await scene.accounts.stop("acme", HttpsTarget(TARGET))
+    assert (await scene.request("GET", "/callbacks/acme"))[1]["stopped"]
+    assert await scene.problem("GET", "/callbacks/other") == (404, "not_found")
     assert await scene.request("GET", "/callbacks/other/dead") == (200, {"deadLetters": []})
-    assert (await scene.request("DELETE", "/callbacks/acme"))[0] == 200
+    await scene.documents.change_callback("acme", "remove")
     assert await scene.problem("GET", "/callbacks/acme") == (404, "not_found")
 
 
@@ -43,20 +31,21 @@ async def test_what_is_not_there(scene: RpcScene) -> None:
     ("body", "path"),
     [
         ({"target": "http://example.com/"}, "target"),
-        ({"target": "ftp://example.com/"}, "target"),
-        ({"target": "auto-set"}, "target"),
+        ({"target": "ftp://example.com/"}, "settings.target"),
+        ({"target": "auto-set"}, "settings.target"),
         ({"target": "grpc://example.com:0"}, "target"),
         ({"target": "https://example.com:0/"}, "target"),
-        ({"target": TARGET + "\n"}, "target"),
+        ({"target": TARGET + "\n"}, "settings.target"),
         ({"target": "0123456789abcdef01234567"}, "target"),
-        ({"target": TARGET, "concurrency": 0}, "concurrency"),
-        ({"target": TARGET, "perS": 0}, "perS"),
-        ({"target": TARGET, "secret": "whsec_x"}, "secret"),
+        ({"target": TARGET, "concurrency": 0}, "settings.concurrency"),
+        ({"target": TARGET, "perS": 0}, "settings.perS"),
+        ({"target": TARGET, "secret": "whsec_x"}, "settings.secret"),
     ],
 )
 async def test_bad_configurations(scene: RpcScene, body: object, path: str) -> None:
     """Each error names its field."""
-    status, problem = await scene.request("PUT", "/callbacks/acme", body)
+    draft = {"change": "put", "settings": body}
+    status, problem = await scene.request("POST", "/callbacks/acme/draft", draft)
     assert (status, problem["errors"][0]["path"]) == (400, path)
 
 
@@ -84,7 +73,7 @@ async def test_bad_targets_of_a_call(scene: RpcScene, target: str, expected: str
     assert (status, fault["path"]) == (400, "statusCallbackUrl")
     assert fault["message"] == f"expected {expected}"
     route = {"account": "acme", "action": "https://x.example/", "statusCallbackUrl": target}
-    status, problem = await scene.request("PUT", "/routes/+4733333333", route)
+    status, problem = await scene.request("POST", "/routes/+4733333333/check", route)
     assert (status, problem["errors"][0]["path"]) == (400, "statusCallbackUrl")
 
 
@@ -92,7 +81,8 @@ async def test_auto_set_is_valid_on_every_account(scene: RpcScene) -> None:
     """Without a target of the account nothing is sent; with one, its events are."""
     for settings, key in ((None, ""), ({}, ""), ({"target": TARGET}, "acme auto-set")):
         if settings is not None:
-            await scene.request("PUT", "/callbacks/acme", settings)
+            await scene.documents.callback("acme", settings)
+            await scene.accounts.reread("acme")
         call = await scene.start_call(statusCallbackUrl="auto-set")
         found = scene.service.find(call)
         assert found is not None
@@ -101,7 +91,7 @@ async def test_auto_set_is_valid_on_every_account(scene: RpcScene) -> None:
 
 async def test_dead_letters(scene: RpcScene) -> None:
     """They are listed by page for their account only, and resent by id or all at once."""
-    await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
+    await scene.documents.callback("acme", {"target": TARGET})
     await bury(scene, 150)
     _, first = await scene.request("GET", "/callbacks/acme/dead")
     after = first["deadLetters"][-1]["id"]
@@ -134,7 +124,7 @@ async def test_dead_letters(scene: RpcScene) -> None:
 
 async def test_nothing_is_sent_again_to_who_takes_nothing(scene: RpcScene) -> None:
     """A stopped or missing target gets no resends; other targets of dead letters do."""
-    await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
+    await scene.documents.callback("acme", {"target": TARGET})
     await bury(scene, 2)
     await bury(scene, 1, "grpc://x.example:5000")
     _, dead = await scene.request("GET", "/callbacks/acme/dead")
@@ -146,56 +136,11 @@ async def test_nothing_is_sent_again_to_who_takes_nothing(scene: RpcScene) -> No
         assert "the target of account acme is stopped" in problem["detail"]
     own = {"ids": ids["grpc://x.example:5000"]}
     assert await scene.request("POST", "/callbacks/acme/resend", own) == (200, {"resent": 1})
-    await scene.request("DELETE", "/callbacks/acme")
+    await scene.documents.change_callback("acme", "remove")
+    await scene.accounts.reread("acme")
     refused = await scene.problem("POST", "/callbacks/acme/resend", {"all": True})
     assert refused == (409, "no_target")
-    await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
+    await scene.documents.callback("acme", {"target": TARGET})
+    await scene.accounts.reread("acme")
     resent = await scene.request("POST", "/callbacks/acme/resend", {"all": True})
     assert resent == (200, {"resent": 2})
-
-
-async def test_the_command(scene: RpcScene, tmp_path: Path) -> None:
-    """`switchroom callback` sets, shows, rotates and deletes targets; it resends dead letters."""
-    async with rest_shell(tmp_path, scene.url) as shell:
-
-        async def typed(*words: str) -> tuple[int, str, str]:
-            return await shell.run("callback", *words)
-
-        _, out, _ = await typed("set", TARGET, "--per-second", "5")
-        assert "whsec_" in out
-        _, out, _ = await typed("show")
-        assert TARGET in out
-        assert "5 per second" in out
-        assert "whsec_" not in out
-        _, out, _ = await typed("rotate")
-        assert "signs until" in out
-        assert (await typed("dead"))[1] == "no dead letters\n"
-        await bury(scene, 2)
-        _, out, _ = await typed("dead")
-        assert "overflow" in out
-        dead_letter = out.splitlines()[1].split()[0]
-        status, out, err = await typed("resend", dead_letter, "pbx1/0.1-1")
-        assert (status, out) == (1, "1 requeued\n")
-        assert "the others are not dead letters of this account" in err
-        assert await typed("resend", "--all") == (0, "1 requeued\n", "")
-        await bury(scene, 1)
-        await scene.accounts.stop("acme", HttpsTarget(TARGET))
-        status, _, err = await typed("resend", "--all")
-        assert status == 2
-        assert "the target of account acme is stopped" in err
-        assert "`switchroom callback set TARGET` restarts delivery" in err
-        assert (await typed("resend"))[0] == 2
-        assert (await typed("rm"))[0] == 0
-        assert (await typed("rm")) == (1, "", "switchroom: no such callbacks: of the account\n")
-        status, _, err = await typed("show")
-        assert status == 1
-        assert "this account has no callback settings" in err
-
-
-async def test_no_log_and_no_answer_has_a_secret(scene: RpcScene) -> None:
-    """Neither the settings nor the list of dead letters contains it."""
-    _, made = await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
-    shown = await asyncio.gather(
-        scene.request("GET", "/callbacks/acme"), scene.request("GET", "/callbacks/acme/dead")
-    )
-    assert made["secret"] not in json.dumps(shown)

@@ -143,7 +143,7 @@ async def test_an_agents_endpoint_is_dialed(scene: RpcScene) -> None:
     """It is the agent's party; an endpoint of no agent, and the trunk, are rejected."""
     conversation = await talking(scene)
     agent = {"endpoint": "PJSIP/desk-7", "name": "Ada"}
-    assert (await scene.request("PUT", "/agents/acme/ada", agent))[0] == 200
+    await scene.documents.agent("acme", "ada", agent)
     status, _ = await scene.request(
         "POST", f"/calls/{conversation.call}/dial", {"target": "PJSIP/desk-7"}
     )

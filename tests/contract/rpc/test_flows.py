@@ -1,13 +1,14 @@
-"""Flows and API requests over the RPC: versions, all errors at once, write-only secrets."""
+"""Flows and API requests over the RPC: all errors at once."""
 
 import json
 from typing import Any
 
 import pytest
 
-from engine.rpc.handlers.flows import MAX_REQUESTS_BYTES
+from engine.rpc.handlers.document_checks import MAX_REQUESTS_BYTES
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.scenarios.graphs import API
+from tests.harness.store.documents import put_request
 from wire.schemas import DOCUMENTS
 
 GRAPH: dict[str, Any] = {"start": "a", "nodes": {"a": {"type": "say", "data": {"text": "one"}}}}
@@ -21,46 +22,28 @@ REQUEST: dict[str, Any] = {
 }
 
 
-async def test_a_flow_has_versions(scene: RpcScene) -> None:
-    """Each put stores a new version; the newest is shown by default."""
-    assert await scene.request("PUT", "/flows/acme/menu", GRAPH) == (
-        200,
-        {"flowId": "menu", "version": 1},
-    )
-    second = {**GRAPH, "name": "two"}
-    assert (await scene.request("PUT", "/flows/acme/menu", second))[1]["version"] == 2
-    assert await scene.request("GET", "/flows/acme/menu") == (200, second)
-    assert await scene.request("GET", "/flows/acme/menu?version=1") == (200, GRAPH)
-    assert (await scene.problem("GET", "/flows/acme/menu?version=3"))[0] == 404
-    assert (await scene.problem("GET", "/flows/acme/menu?version=x"))[0] == 400
-    assert await scene.request("GET", "/flows/acme/menu/versions") == (
-        200,
-        {"flowId": "menu", "versions": [1, 2]},
-    )
-    assert await scene.request("GET", "/flows/acme") == (
-        200,
-        {"flows": [{"flowId": "menu", "version": 2}]},
-    )
-
-
 async def test_a_flow_is_taken_away(scene: RpcScene) -> None:
-    """A deleted flow is not found; stored again, it continues with the next version."""
-    await scene.request("PUT", "/flows/acme/menu", GRAPH)
-    assert (await scene.request("DELETE", "/flows/acme/menu"))[0] == 200
-    for method, path in (("GET", ""), ("GET", "/versions"), ("DELETE", "")):
-        assert await scene.problem(method, f"/flows/acme/menu{path}") == (404, "not_found")
-    assert await scene.request("GET", "/flows/acme") == (200, {"flows": []})
-    assert (await scene.request("PUT", "/flows/acme/menu", GRAPH))[1]["version"] == 2
+    """A deleted flow is not found; calls that run it go on. It may be stored again."""
+    second = {**GRAPH, "name": "two"}
+    await scene.documents.flow("acme", "menu", GRAPH)
+    number = await scene.documents.flow("acme", "menu", second)
+    assert await scene.request("GET", "/documents/acme/flow/menu") == (200, second)
+    await scene.documents.delete("acme", "flow", "menu")
+    assert await scene.problem("GET", "/documents/acme/flow/menu") == (404, "not_found")
+    assert await scene.store.flow("acme", "menu") is None
+    assert await scene.store.flow("acme", "menu", number) is not None
+    await scene.documents.flow("acme", "menu", GRAPH)
+    assert await scene.request("GET", "/documents/acme/flow/menu") == (200, GRAPH)
 
 
 async def test_a_call_names_a_flow_that_is_there(scene: RpcScene) -> None:
     """The flow must exist and be a call flow before a phone rings."""
     body = {"account": "acme", "from": "+4721930000", "to": "+4722222222", "flowId": "menu"}
     assert await scene.problem("POST", "/calls", body) == (400, "unknown_flow")
-    await scene.request("PUT", "/flows/acme/menu", {**GRAPH, "kind": "message"})
+    await scene.documents.flow("acme", "menu", {**GRAPH, "kind": "message"})
     assert (await scene.problem("POST", "/calls", body))[0] == 400
     assert scene.pbx.lines == []
-    await scene.request("PUT", "/flows/acme/menu", GRAPH)
+    await scene.documents.flow("acme", "menu", GRAPH)
     assert (await scene.request("POST", "/calls", body))[0] == 201
 
 
@@ -73,9 +56,9 @@ async def test_flows_of_a_tree_are_there(scene: RpcScene) -> None:
         "action": {"type": "dial", "data": {"flowId": "menu"}, "action": unknown},
     }
     body = {"account": "acme", "from": "+4721930000", "to": "+4722222222", "action": action}
-    await scene.request("PUT", "/flows/acme/menu", GRAPH)
-    for method, path in (("POST", "/calls"), ("PUT", "/routes/+4733333333")):
-        request = body if method == "POST" else {"account": "acme", "action": action}
+    await scene.documents.flow("acme", "menu", GRAPH)
+    for method, path in (("POST", "/calls"), ("POST", "/routes/+4733333333/check")):
+        request = body if path == "/calls" else {"account": "acme", "action": action}
         status, problem = await scene.request(method, path, request)
         assert (status, problem["code"]) == (400, "unknown_flow")
         assert [each["path"] for each in problem["errors"]] == [
@@ -105,50 +88,43 @@ async def test_all_errors_of_a_call_are_reported(scene: RpcScene) -> None:
 
 
 async def test_accounts_do_not_see_each_others_flows(scene: RpcScene) -> None:
-    """Flows and API requests of another account get 404, and flows cannot use its requests."""
-    await scene.request("PUT", "/flows/acme/menu", GRAPH)
-    await scene.request("PUT", f"/requests/acme/{API}", REQUEST)
-    assert await scene.problem("GET", "/flows/other/menu") == (404, "not_found")
-    assert await scene.problem("DELETE", "/flows/other/menu") == (404, "not_found")
-    assert await scene.problem("GET", f"/requests/other/{API}") == (404, "not_found")
-    assert await scene.problem("DELETE", f"/requests/other/{API}") == (404, "not_found")
-    assert await scene.request("GET", "/requests/other") == (200, {"requests": []})
-    assert await scene.problem("PUT", "/flows/other/menu", ASKING) == (400, "unknown_request")
-    assert (await scene.request("PUT", "/flows/acme/asking", ASKING))[0] == 200
+    """Flows of another account get 404, and flows cannot use its requests."""
+    await scene.documents.flow("acme", "menu", GRAPH)
+    await scene.documents.request("acme", API, REQUEST)
+    assert await scene.problem("GET", "/documents/other/flow/menu") == (404, "not_found")
+    unknown = await scene.problem("POST", "/flows/other/menu/check", ASKING)
+    assert unknown == (400, "unknown_request")
+    assert (await scene.request("POST", "/flows/acme/asking/check", ASKING))[0] == 200
 
 
 async def test_every_fault_is_shown_at_once(scene: RpcScene) -> None:
-    """An invalid flow is not stored; each error has path, message and code."""
+    """Each error of an invalid flow has path, message and code."""
     broken = {"start": "b", "nodes": {"a": {"type": "say", "data": {}, "next": "c"}, "d": LOOKUP}}
-    for method, path in (("PUT", "/flows/acme/menu"), ("POST", "/flows/acme/menu/check")):
-        status, problem = await scene.request(method, path, broken)
-        assert status == 400
-        assert {(each["path"], each["code"]) for each in problem["errors"]} == {
-            ("start", "unknown_node"),
-            ("nodes.a.data.text", "invalid"),
-            ("nodes.d.success", "unknown_node"),
-            ("nodes.d.failure", "unknown_node"),
-            ("nodes.d.data.requestId", "unknown_request"),
-        }
-    assert await scene.problem("GET", "/flows/acme/menu") == (404, "not_found")
+    status, problem = await scene.request("POST", "/flows/acme/menu/check", broken)
+    assert status == 400
+    assert {(each["path"], each["code"]) for each in problem["errors"]} == {
+        ("start", "unknown_node"),
+        ("nodes.a.data.text", "invalid"),
+        ("nodes.d.success", "unknown_node"),
+        ("nodes.d.failure", "unknown_node"),
+        ("nodes.d.data.requestId", "unknown_request"),
+    }
 
 
-async def test_a_faulty_tree_is_not_stored(scene: RpcScene) -> None:
+async def test_a_faulty_tree(scene: RpcScene) -> None:
     """A template in one of its texts hides no other error."""
     tree: dict[str, Any] = {"type": "say", "data": {"text": "Hi {{contact.fName}}"}}
     faulty = {**tree, "action": {"type": "pause", "data": {"length": -1}}}
-    for method, path in (("PUT", "/flows/acme/hi"), ("POST", "/flows/acme/hi/check")):
-        status, problem = await scene.request(method, path, faulty)
-        assert status == 400
-        assert [each["path"] for each in problem["errors"]] == ["action.data.length"]
-    assert await scene.problem("GET", "/flows/acme/hi") == (404, "not_found")
-    assert (await scene.request("PUT", "/flows/acme/hi", tree))[0] == 200
+    status, problem = await scene.request("POST", "/flows/acme/hi/check", faulty)
+    assert status == 400
+    assert [each["path"] for each in problem["errors"]] == ["action.data.length"]
+    assert (await scene.request("POST", "/flows/acme/hi/check", tree))[0] == 200
 
 
 async def test_a_check_stores_nothing(scene: RpcScene) -> None:
     """A valid flow that is only checked is not stored."""
     assert await scene.request("POST", "/flows/acme/menu/check", GRAPH) == (200, {})
-    assert await scene.problem("GET", "/flows/acme/menu") == (404, "not_found")
+    assert await scene.problem("GET", "/documents/acme/flow/menu") == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -156,32 +132,18 @@ async def test_a_check_stores_nothing(scene: RpcScene) -> None:
 )
 async def test_what_is_no_flow(scene: RpcScene, body: bytes) -> None:
     """Anything but a flow gets 400, or 413 if it is too large."""
-    assert (await scene.problem("PUT", "/flows/acme/menu", body))[0] in {400, 413}
-
-
-async def test_a_request_is_shown_without_its_secrets(scene: RpcScene) -> None:
-    """The view has only names of secrets; a put without them keeps them, null deletes one."""
-    shown = {**REQUEST, "requestId": API, "secrets": ["token"]}
-    assert await scene.request("PUT", f"/requests/acme/{API}", REQUEST) == (200, shown)
-    again = {key: each for key, each in REQUEST.items() if key != "secrets"}
-    assert await scene.request("PUT", f"/requests/acme/{API}", again) == (200, shown)
-    assert await scene.request("GET", f"/requests/acme/{API}") == (200, shown)
-    assert await scene.request("GET", "/requests/acme") == (200, {"requests": [shown]})
-    gone = {**again, "secrets": {"token": None}}
-    assert await scene.problem("PUT", f"/requests/acme/{API}", gone) == (400, "unknown_secret")
-    stored = await scene.dependencies.store.request("acme", API)
-    assert stored is not None
-    assert b"s3cr3t" in stored
-    assert (await scene.request("DELETE", f"/requests/acme/{API}"))[0] == 200
-    assert await scene.problem("GET", f"/requests/acme/{API}") == (404, "not_found")
+    assert (await scene.problem("POST", "/flows/acme/menu/check", body))[0] in {400, 413}
 
 
 async def test_bad_requests_are_refused(scene: RpcScene) -> None:
     """The id must have 24 digits, the fields must be valid, and the host must be fixed."""
-    assert (await scene.problem("PUT", "/requests/acme/7", REQUEST))[0] == 400
-    assert (await scene.problem("PUT", f"/requests/a%2Fb/{API}", REQUEST))[0] == 400
+    assert (await scene.problem("POST", "/requests/acme/7/check", REQUEST))[0] == 400
+    assert (await scene.problem("POST", f"/requests/a%2Fb/{API}/check", REQUEST))[0] == 400
+    without = {**REQUEST, "secrets": {}}
+    unknown = await scene.problem("POST", f"/requests/acme/{API}/check", without)
+    assert unknown == (400, "unknown_secret")
     for bad in (b"", b"{}", b"[]", {**REQUEST, "url": "https://{{contact.host}}/"}):
-        assert (await scene.problem("PUT", f"/requests/acme/{API}", bad))[0] == 400
+        assert (await scene.problem("POST", f"/requests/acme/{API}/check", bad))[0] == 400
 
 
 async def test_schemas_are_published(scene: RpcScene) -> None:
@@ -197,7 +159,7 @@ async def test_a_flow_names_few_bytes_of_api_requests(scene: RpcScene) -> None:
     body = b'{"url":"https://a.example/","method":"POST","text":"%s"}' % (b"x" * 65_000)
     ids = [f"{number:024x}" for number in range(MAX_REQUESTS_BYTES // len(body) + 1)]
     for each in ids:
-        await scene.store.put_request("acme", each, body)
+        await put_request(scene.store, "acme", each, body)
     end = {"type": "hangup"}
     for named, status in ((ids[1:], 200), (ids, 400)):
         following = [*named[1:], "end"]

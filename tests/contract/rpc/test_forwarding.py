@@ -141,7 +141,7 @@ async def test_what_the_store_has_lost(pair: EnginePair) -> None:
 
 async def test_agents_are_seen_by_all(pair: EnginePair) -> None:
     """An agent in another engine's call is busy, alone and in the list."""
-    await pair.one.request("PUT", "/agents/acme/1001", {"endpoint": "PJSIP/1001"})
+    await pair.one.documents.agent("acme", "1001", {"endpoint": "PJSIP/1001"})
     conversation = await talking(pair.two)
     for scene in (pair.one, pair.two):
         status, view = await scene.request("GET", "/agents/acme/1001")

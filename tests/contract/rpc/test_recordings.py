@@ -40,15 +40,3 @@ async def test_a_body_that_is_none_is_refused(scene: RpcScene, body: object) -> 
     call = await scene.start_call()
     path = f"/calls/{call}/recording/start"
     assert (await scene.problem("POST", path, body))[0] == 400
-
-
-async def test_a_route_may_want_recordings(scene: RpcScene) -> None:
-    """A route accepts `recordCall` in both forms, and no other value."""
-    route = {"account": "acme", "action": {"type": "hangup"}}
-    for action in (True, {"enable": True}):
-        status, answer = await scene.request(
-            "PUT", "/routes/+4711", {**route, "recordCall": action}
-        )
-        assert (status, answer["recordCall"]) == (200, action)
-    refused = {**route, "recordCall": "yes"}
-    assert (await scene.problem("PUT", "/routes/+4711", refused))[0] == 400

@@ -13,6 +13,7 @@ from tests.harness.customers.signatures import verified
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.scenarios.graphs import API
 from tests.harness.signing import SIGNING_SECRET, fixed_signer
+from tests.harness.store.documents import put_request
 from tests.harness.webhooks.customer import LOOPBACK, Server
 from wire.request import ApiRequest
 
@@ -23,7 +24,7 @@ async def test_a_callback_is_sent() -> None:
     async with server.open() as url, guarded_session(LOOPBACK) as session:
         body = {"call": "{{event.callId}}", "n": "{{event.record.n}}", "x": "{{vars.x}}"}
         request = ApiRequest(url, "POST", json=body, answers={"a": "/a"})
-        await store.put_request("acme", API, encode(request))
+        await put_request(store, "acme", API, encode(request))
         runner = ApiRequestRunner(
             store, ApiSender(lambda _: session, time.time, lambda: 0.5), fixed_signer()
         )
@@ -39,7 +40,7 @@ async def test_a_response_has_the_values_of_a_flow() -> None:
     server, store = Server(web.json_response({"a": "b", "c": 1})), MemoryStore()
     async with server.open() as url, guarded_session(LOOPBACK) as session:
         request = ApiRequest(url, "POST", json={"name": "{{name}}"}, answers={"first": "/a"})
-        await store.put_request("acme", API, encode(request))
+        await put_request(store, "acme", API, encode(request))
         runner = ApiRequestRunner(
             store, ApiSender(lambda _: session, time.time, lambda: 0.5), fixed_signer()
         )

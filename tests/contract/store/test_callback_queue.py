@@ -8,9 +8,11 @@ from msgspec.structs import replace
 from engine.store.callback_queue import CallbackQueueLimits, GivenUp, Settlement
 from engine.store.errors import Fenced
 from engine.store.store import Store
+from engine.store.versioned_documents import VersionedDocument
 from tests.contract.store.outboxes import CALL, OTHER, change, numbers
 from tests.harness.shards import SHARD
 from tests.harness.store.stores import Opener, claim_shard
+from wire.documents.versioned import CALLBACK_ID
 
 
 async def test_committed_callbacks_are_pending(store: Store) -> None:
@@ -139,20 +141,12 @@ async def test_age(store: Store) -> None:
 
 
 async def test_accounts_are_kept(store: Store) -> None:
-    """Each account has its own settings."""
-    assert await store.callback_queue.swap_account("acme", None, b"{}")
-    assert await store.callback_queue.account("acme") == b"{}"
-    assert await store.callback_queue.account("other") is None
-    assert await store.callback_queue.swap_account("acme", b"{}", None)
-    assert await store.callback_queue.account("acme") is None
-
-
-async def test_account_settings_are_swapped_atomically(store: Store) -> None:
-    """Of two concurrent changes one fails and must read again; a repetition is harmless."""
-    outbox = store.callback_queue
-    assert await outbox.swap_account("acme", None, b"[1]")
-    assert not await outbox.swap_account("acme", None, b"[2]")
-    assert not await outbox.swap_account("acme", b"[0]", None)
-    assert await outbox.swap_account("acme", b"[1]", b"[2]")
-    assert await outbox.swap_account("acme", b"[1]", b"[2]")
-    assert await outbox.account("acme") == b"[2]"
+    """Each account has its own settings, and its own mark of a target that is stopped."""
+    settings = VersionedDocument(CALLBACK_ID, 1, b"{}")
+    await store.documents.put("acme", "callback", [settings])
+    assert await store.callback_queue.account("acme") == (b"{}", -1)
+    assert await store.callback_queue.account("other") == (None, -1)
+    await store.callback_queue.stop_account("acme", 7)
+    assert await store.callback_queue.account("acme") == (b"{}", 7)
+    await store.documents.put("acme", "callback", [VersionedDocument(CALLBACK_ID, 2, None)])
+    assert await store.callback_queue.account("acme") == (None, 7)

@@ -22,6 +22,7 @@ from engine.store.writer import Writer
 from tests.contract.store.durable_server import change, open_store
 from tests.harness.servers.valkey_cluster import ClusterMember, ValkeyCluster
 from tests.harness.shards import SHARD, at
+from tests.harness.store.documents import put_agent
 from tests.harness.store.stores import claim_shard
 from tests.harness.until import until
 from wire.shard import ShardId
@@ -193,7 +194,7 @@ async def test_a_planned_failover_costs_no_request(cluster: ValkeyCluster) -> No
     async with open_store(cluster.url) as store:
         token = await claim_shard(store, SHARD)
         await store.commit(SHARD, token, [change(0)])
-        await store.put_agent("acme", "7", b"{}")
+        await put_agent(store, "acme", "7", b"{}")
         for key in (KEY, "agents:acme"):
             primary = await cluster.primary_of(key)
             replica = cluster.replica_of(primary)
@@ -201,7 +202,7 @@ async def test_a_planned_failover_costs_no_request(cluster: ValkeyCluster) -> No
             await until(partial(_is_primary, replica), what="the failover")
             await cluster.settle()
         await store.commit(SHARD, token, [change(1)])
-        await store.put_agent("acme", "8", b"{}")
+        await put_agent(store, "acme", "8", b"{}")
         assert await store.log(SHARD, "c1") == [b"0", b"1"]
         assert await store.read(SHARD, "c1") == b"1"
         assert await store.agents("acme") == {"7": b"{}", "8": b"{}"}

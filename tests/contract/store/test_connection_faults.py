@@ -11,6 +11,7 @@ from engine.store.errors import StoreDown
 from tests.contract.store.durable_server import all_events, change, open_store
 from tests.harness.servers.valkey import Valkey
 from tests.harness.shards import at
+from tests.harness.store.documents import put_agent
 from tests.harness.store.lossy_connection import LossyProxy
 from tests.harness.store.stores import claim_shard
 
@@ -62,13 +63,13 @@ async def test_an_agent_and_its_change_are_one_write(valkey: Valkey) -> None:
     """An engine that dies between them would leave an agent that others don't notice."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
-        await store.put_agent("a1", "1001", b"{1}")
+        await put_agent(store, "a1", "1001", b"{1}")
         _, position = await store.agent_changes("a1", "")
         for body in (b"{2}", None):
-            await store.put_agent("a1", "1002", b"{}")  # over a connection that is lost next
+            await put_agent(store, "a1", "1002", b"{}")  # over a connection that is lost next
             proxy.loses_all = True
             with pytest.raises(StoreDown):
-                await store.put_agent("a1", "1001", body)
+                await put_agent(store, "a1", "1001", body)
             proxy.loses_all = False
             assert await store.agent("a1", "1001") == body
             changed, position = await store.agent_changes("a1", position)

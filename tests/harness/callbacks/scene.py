@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import ipaddress
-import os
 import random
 import time
 from collections.abc import AsyncIterator
@@ -31,6 +30,7 @@ from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.api_sender import ApiSender
+from tests.harness.callbacks.settings import SettingsWriter
 from tests.harness.executors import InlineExecutor
 from tests.harness.recording_log import RecordingLog
 from tests.harness.shards import SHARD
@@ -71,9 +71,8 @@ class CallbackScene:
         self.store = store
         self.metrics = Metrics()
         self.log = RecordingLog()
-        self.targets = AccountSettings(
-            store.callback_queue, _now_ms, AccountSecrets(None, os.urandom)
-        )
+        self.targets = AccountSettings(store.callback_queue, _now_ms, AccountSecrets(b"key"))
+        self.settings = SettingsWriter(store, self.targets)
         self.lease = FakeLease(0)
         self.dispatcher: CallbackDispatcher
         self._schedule = schedule
@@ -137,8 +136,7 @@ class CallbackScene:
 
     async def put_target(self, target: str, account: str = "acme", **more: Any) -> str:
         """Set an account's target; returns its secret."""
-        after, _ = await self.targets.put(account, PutCallback(target, **more))
-        return after.secret
+        return (await self.settings.put(account, PutCallback(target, **more))).secret
 
     async def emit(
         self, call: str, *numbers: int, account: str = "acme", target: str = "auto-set", **more: Any

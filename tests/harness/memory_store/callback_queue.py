@@ -53,6 +53,7 @@ class MemoryCallbackQueue:
         self._limits = limits
         self._shards: defaultdict[ShardId, _Shard] = defaultdict(_Shard)
         self._documents = documents
+        self._stopped = dict[str, int]()
 
     def append(self, shard: ShardId, change: Change) -> int:
         """Add a commit's callbacks; returns how many events the outbox had no room for."""
@@ -149,11 +150,12 @@ class MemoryCallbackQueue:
                 resent += 1
         return resent
 
-    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        return self._documents.swap_callback(account, before, after)
+    async def account(self, account: str) -> tuple[bytes | None, int]:
+        found = self._documents.table("callback", account).bodies().get(CALLBACK_ID)
+        return found, self._stopped.get(account, -1)
 
-    async def account(self, account: str) -> bytes | None:
-        return self._documents.table("callback", account).bodies().get(CALLBACK_ID)
+    async def stop_account(self, account: str, put_ms: int) -> None:
+        self._stopped[account] = put_ms
 
     def _add(self, state: _Shard, call_id: str, delivery_key: str, seq: int, event: bytes) -> bool:
         limits = self._limits

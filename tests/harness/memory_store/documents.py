@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from engine.store.store import MAX_CHANGES
-from engine.store.versioned_documents import VersionedDocument, owner_in
 from tests.harness.memory_store.phones import MemoryPhones
 from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from wire.decoding.messages import decode_message
 from wire.dial_policy import DncListChange
-from wire.documents.versioned import DocumentKind, FlowState
+from wire.documents.versioned import FlowState
 
 
 class MemoryDocuments:
@@ -18,9 +17,6 @@ class MemoryDocuments:
         self.documents = MemoryVersionedDocuments(now_ms)
         self.phones = MemoryPhones(self.documents, now_ms)
         self._drained: frozenset[str] = frozenset()
-
-    async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        return self.documents.put_flow(account, flow_id, body)
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         number = version or (await self.flows(account)).get(flow_id, 0)
@@ -32,24 +28,11 @@ class MemoryDocuments:
         states = {name: decode_message(bodies[name], FlowState) for name in bodies}
         return {name: state.published for name, state in states.items() if state.published}
 
-    async def flow_versions(self, account: str, flow_id: str) -> list[int]:
-        exists = flow_id in await self.flows(account)
-        return sorted(self.documents.flow_bodies(account, flow_id)) if exists else []
-
-    async def delete_flow(self, account: str, flow_id: str) -> bool:
-        return self._put(account, "flow", flow_id, None) > 0
-
-    async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        self._put(account, "request", request_id, body)
-
     async def request(self, account: str, request_id: str) -> bytes | None:
         return self.documents.table("request", account).bodies().get(request_id)
 
-    async def requests(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+    async def requests(self, account: str, ids: Sequence[str]) -> dict[str, bytes]:
         return _some(self.documents.table("request", account).bodies(), ids)
-
-    async def put_route(self, number: str, body: bytes | None) -> None:
-        self._put(owner_in(body or b""), "route", number, body)
 
     async def route(self, number: str) -> bytes | None:
         entry = self.documents.table("route").entries.get(number)
@@ -57,9 +40,6 @@ class MemoryDocuments:
 
     async def routes(self) -> dict[str, bytes]:
         return self.documents.table("route").bodies()
-
-    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        self._put(account, "agent", agent_id, body)
 
     async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
         changes = self.documents.agent_changes.get(account, [])
@@ -79,9 +59,6 @@ class MemoryDocuments:
 
     async def drained(self) -> frozenset[str]:
         return self._drained
-
-    def _put(self, account: str, kind: DocumentKind, name: str, body: bytes | None) -> int:
-        return self.documents.put_now(account, kind, VersionedDocument(name, 0, body))
 
 
 def _some(bodies: dict[str, bytes], ids: Sequence[str] | None) -> dict[str, bytes]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 
 from engine.store.phones import RESERVED_MS
 from engine.store.store import MAX_CHANGES
-from engine.store.versioned_documents import VersionedDocument, owner_in
 from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 
 
@@ -16,9 +15,6 @@ class MemoryPhones:
         self._now_ms = now_ms
         self._endpoints = documents.endpoints
         self._reserved = documents.reserved_endpoints
-
-    async def put(self, name: str, body: bytes) -> None:
-        self._documents.put_now(owner_in(body), "phone", VersionedDocument(name, 0, body))
 
     async def all(self) -> dict[str, bytes]:
         return self._documents.table("phone").bodies()

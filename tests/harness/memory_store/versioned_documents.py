@@ -2,21 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from engine.store.store import MAX_FLOW_VERSIONS
 from engine.store.versioned_documents import (
     DELETION_KEPT_MS,
-    FIRST_VERSION,
     SHARED_KINDS,
     VersionedDocument,
 )
-from wire.decoding.messages import decode_message
 from wire.documents.versioned import (
-    CALLBACK_ID,
     DocumentKind,
-    FlowState,
     add_digests,
     version_digest,
 )
@@ -25,7 +20,7 @@ _ACCOUNT_KINDS: tuple[DocumentKind, ...] = ("flow", "request", "agent", "callbac
 
 
 class _Entry(Struct, frozen=True):
-    """A document: its account, and its version; 0: it has none yet."""
+    """A document: its account, and its version."""
 
     account: str
     version: int
@@ -41,7 +36,7 @@ class _Table:
 
     def version(self, doc_id: str) -> int:
         entry = self.entries.get(doc_id)
-        return entry.version if entry and entry.version else self.deleted.get(doc_id, 0)
+        return entry.version if entry else self.deleted.get(doc_id, 0)
 
     def bodies(self) -> dict[str, bytes]:
         return {name: each.body for name, each in self.entries.items()}
@@ -54,7 +49,6 @@ class MemoryVersionedDocuments:
         self._now_ms = now_ms
         self._tables: dict[tuple[DocumentKind, str], _Table] = {}
         self._flow_bodies: dict[tuple[str, str], dict[int, bytes]] = {}
-        self._last_numbers: dict[tuple[str, str], int] = {}
         self.agent_changes: dict[str, list[str]] = {}
         self.phone_changes: list[str] = []
         self.endpoints: dict[str, str] = {}
@@ -78,12 +72,7 @@ class MemoryVersionedDocuments:
     def put_now(self, account: str, kind: DocumentKind, document: VersionedDocument) -> int:
         """Store a document unless there is a newer one; see `put`."""
         table, version = self.table(kind, account), document.version
-        stored = table.version(document.id)
-        if version == 0:
-            if document.body is None and not self._exists(table, kind, document.id):
-                return 0
-            version = self._next_version(stored)
-        if version < stored:
+        if version < (stored := table.version(document.id)):
             return stored
         self._write(table, account, kind, document)
         if document.body is None:
@@ -94,29 +83,6 @@ class MemoryVersionedDocuments:
             table.entries[document.id] = _Entry(account, version, document.body)
             table.deleted.pop(document.id, None)
         return version
-
-    def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        """Store and publish a flow's next version; returns its number."""
-        number = self._last_numbers.get((account, flow_id), 0) + 1
-        versions = self.flow_bodies(account, flow_id)
-        versions[number] = body
-        versions.pop(number - MAX_FLOW_VERSIONS, None)
-        state = msgspec.json.encode(FlowState(number, number))
-        self.put_now(account, "flow", VersionedDocument(flow_id, 0, state))
-        return number
-
-    def swap_callback(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """Replace callback settings; see `CallbackQueue.swap_account`."""
-        table = self.table("callback", account)
-        stored = table.bodies().get(CALLBACK_ID)
-        if stored == after:
-            return True
-        if stored != before:
-            return False
-        is_first = before is None and not table.version(CALLBACK_ID)
-        version = FIRST_VERSION if is_first else 0
-        self.put_now(account, "callback", VersionedDocument(CALLBACK_ID, version, after))
-        return True
 
     async def put_flow_version(self, account: str, flow_id: str, number: int, body: bytes) -> None:
         versions = self.flow_bodies(account, flow_id)
@@ -135,11 +101,7 @@ class MemoryVersionedDocuments:
 
     async def versions(self, account: str, kind: DocumentKind) -> dict[str, int]:
         entries = self.table(kind, account).entries
-        return {
-            name: each.version
-            for name, each in entries.items()
-            if each.account == account and each.version
-        }
+        return {name: each.version for name, each in entries.items() if each.account == account}
 
     async def read(
         self, account: str, kind: DocumentKind, ids: Sequence[str]
@@ -155,7 +117,6 @@ class MemoryVersionedDocuments:
         """Lose everything, as a server without persistence does."""
         self._tables.clear()
         self._flow_bodies.clear()
-        self._last_numbers.clear()
         self.phone_changes.clear()
         self.endpoints.clear()
         self.reserved_endpoints.clear()
@@ -169,20 +130,6 @@ class MemoryVersionedDocuments:
             self.agent_changes.setdefault(account, []).append(document.id)
         if kind == "phone":
             self.phone_changes.append(document.id)
-        if kind == "flow" and document.body is not None:
-            last = decode_message(document.body, FlowState).last
-            key = (account, document.id)
-            self._last_numbers[key] = max(self._last_numbers.get(key, 0), last)
-
-    def _exists(self, table: _Table, kind: DocumentKind, doc_id: str) -> bool:
-        entry = table.entries.get(doc_id)
-        if entry is None or kind != "flow":
-            return entry is not None
-        return decode_message(entry.body, FlowState).published > 0
-
-    def _next_version(self, stored: int) -> int:
-        version = max(stored + 1, self._now_ms())
-        return version + 1 - version % 2
 
 
 def _checksum(versions: Mapping[str, int]) -> int:

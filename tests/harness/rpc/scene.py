@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -44,6 +43,7 @@ from engine.runtime.policy.log_quota import LogQuota
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
+from tests.harness.documents import DocumentPush
 from tests.harness.ports import free_port
 from tests.harness.rpc.other_engines import SINGLE_ENGINE, OtherEngines
 from tests.harness.runtime.recording_pbx import RecordingPbx
@@ -87,6 +87,7 @@ class RpcScene:
         self.attempts: AttemptWriter
         self.service: CallService
         self.agent_presence: AgentPresence
+        self.documents = DocumentPush(self.answer)
         self.archive: Archive
         self.dependencies: ServerDependencies
 
@@ -108,7 +109,7 @@ class RpcScene:
         )
         meter = self.telemetry.metrics
         self.accounts = AccountSettings(
-            self.store.callback_queue, clock.now_ms, AccountSecrets(None, os.urandom)
+            self.store.callback_queue, clock.now_ms, AccountSecrets(b"key")
         )
         context = EngineContext(self.store, clock, meter)
         if self.telemetry.traces is not None:
@@ -208,6 +209,12 @@ class RpcScene:
         url = f"{self.url}/rpc/v1{path}"
         async with self.session.request(method, url, data=data, headers=headers, **more) as got:
             return got.status, await got.json(content_type=None)
+
+    async def answer(self, method: str, path: str, body: object = None) -> Any:
+        """Send a request that must succeed; return what it answers."""
+        status, answer = await self.request(method, path, body)
+        assert status == 200, answer
+        return answer
 
     async def start_call(self, **more: Any) -> str:
         """Start a call; return its id."""

@@ -18,6 +18,7 @@ from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from tests.harness.calls.builders import ID, MAIN, outbound, say, tree
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.shard_scene import ShardScene
+from tests.harness.store.documents import put_route
 from wire.rpc import NumberRoute
 
 BRIDGE = {
@@ -68,7 +69,7 @@ class InboundNode:
     async def route(self) -> None:
         """Route the dialled number."""
         body = msgspec.json.encode(NumberRoute("acme", tree(say())))
-        await self.store.put_route("+4733333333", body)
+        await put_route(self.store, "+4733333333", body)
 
 
 def start_conversation(at: InboundNode) -> LiveCall:

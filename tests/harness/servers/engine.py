@@ -15,6 +15,7 @@ from typing import Any, Self
 import aiohttp
 
 from dev.servers.server import Server, Trust, is_well
+from tests.harness.documents import DocumentPush
 from tests.harness.evidence.collector import collect_engine
 from tests.harness.evidence.timelines import keep_timelines
 from tests.harness.pbx.asterisk import Pbx
@@ -57,6 +58,7 @@ class Engine(Server):
         self._nodes = nodes
         self._settings = settings or {}
         self._node_options = node_options or {}  # weight and limits by node
+        self.documents = DocumentPush(self.rpc)
         self._proxies = {proxy.target_port: proxy.port for proxy in proxies}
 
     def command(self) -> Sequence[str]:

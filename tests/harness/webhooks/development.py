@@ -3,6 +3,7 @@
 import msgspec
 
 from engine.store.store import Store
+from tests.harness.store.documents import put_route
 from wire.rpc import NumberRoute
 
 
@@ -11,4 +12,4 @@ async def allow_listeners(
 ) -> None:
     """Store a route that allows listeners, or one that does not."""
     route = NumberRoute(account, "https://a.example/", allow_listeners=is_allowed)
-    await store.put_route(number, msgspec.json.encode(route))
+    await put_route(store, number, msgspec.json.encode(route))

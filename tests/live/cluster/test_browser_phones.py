@@ -34,8 +34,8 @@ async def test_all_tabs_ring(servers: TwoNodes, home: int) -> None:
     """The dialplan of the phone's node calls them, and passes the id of the leg on."""
     two, pbx = servers, servers.nodes[0]
     agent = {"endpoint": f"PJSIP/{AGENT}", "phone": "browser"}
-    await two.engine.rpc("PUT", f"/agents/acme/{AGENT}", agent)
-    await two.engine.rpc("PUT", f"/agents/acme/{AGENT}/password", {"password": PASSWORD})
+    await two.engine.documents.agent("acme", AGENT, agent)
+    await two.engine.documents.password("acme", AGENT, agent, PASSWORD)
     async with AsyncExitStack() as stack:
         tabs = [
             await stack.enter_async_context(WebsocketPhone.connected(pbx, Login(AGENT, PASSWORD)))
@@ -55,7 +55,7 @@ async def test_all_tabs_ring(servers: TwoNodes, home: int) -> None:
             for tab, invite in zip(tabs, invites, strict=True):
                 await tab.decline(invite)
             await caller.wait_ended()
-    await two.engine.rpc("DELETE", f"/agents/acme/{AGENT}")
+    await two.engine.documents.delete("acme", "agent", AGENT)
 
 
 async def is_registered(tab: WebsocketPhone) -> bool:

@@ -25,11 +25,11 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
 @pytest.fixture
 async def anna(lab: Lab) -> AsyncIterator[Lab]:
     """Add an agent whose phone has a password of its own."""
-    await lab.engine.rpc("PUT", f"/agents/acme/{AGENT}", {"endpoint": f"PJSIP/{AGENT}"})
+    await lab.engine.documents.agent("acme", AGENT, {"endpoint": f"PJSIP/{AGENT}"})
     await set_password(lab, PASSWORD)
     await until(lambda: registers(lab, PASSWORD), what="the phone to register")
     yield lab
-    await lab.engine.rpc("DELETE", f"/agents/acme/{AGENT}")
+    await lab.engine.documents.delete("acme", "agent", AGENT)
     await until(lambda: is_unknown(lab), what="the endpoint to be deleted")
 
 
@@ -75,7 +75,7 @@ async def test_an_agent_with_a_browser(tmp_path: Path) -> None:
     """The endpoint has what the template says: DTLS and ICE, where phones are browsers."""
     settings = {"PHONE_WEBSOCKET": "yes", "AGENT_SRTP": "webrtc", "AGENT_DIGESTS": "SHA-256"}
     async with open_lab(tmp_path, settings=settings) as lab:
-        await lab.engine.rpc("PUT", f"/agents/acme/{AGENT}", {"endpoint": f"PJSIP/{AGENT}"})
+        await lab.engine.documents.agent("acme", AGENT, {"endpoint": f"PJSIP/{AGENT}"})
         await set_password(lab, PASSWORD)
         await until(lambda: registers(lab, PASSWORD), what="the registration")
         shown = await lab.pbx.cli(f"pjsip show endpoint {AGENT}")
@@ -100,7 +100,8 @@ async def test_the_copy_equals_its_template(anna: Lab) -> None:
 
 
 async def set_password(lab: Lab, password: str) -> None:
-    await lab.engine.rpc("PUT", f"/agents/acme/{AGENT}/password", {"password": password})
+    agent = {"endpoint": f"PJSIP/{AGENT}"}
+    await lab.engine.documents.password("acme", AGENT, agent, password)
 
 
 async def is_unknown(lab: Lab) -> bool:

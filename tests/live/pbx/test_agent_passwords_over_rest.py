@@ -135,19 +135,19 @@ async def test_an_endpoint_of_the_configuration(nora: Nora) -> None:
     await nora.api.request("DELETE", f"{BASE}/configured", token=nora.api.api_key)
 
 
-async def test_an_operator_sets_a_password_after_a_loss(lab: Lab) -> None:
-    """Without a REST layer: the PBX has the endpoint, and it is none of its configuration."""
-    agent = "/agents/acme/otto"
+async def test_a_password_after_a_loss_without_a_rest_layer(lab: Lab) -> None:
+    """Another writer sends it again: the PBX has the endpoint, and not of its configuration."""
+    agent, documents = {"endpoint": "PJSIP/otto"}, lab.engine.documents
     for password in (PASSWORD, NEXT_PASSWORD):
-        login = Login("otto", password)
-        await lab.engine.rpc("PUT", agent, {"endpoint": "PJSIP/otto"})
-        await lab.engine.rpc("PUT", f"{agent}/password", {"password": password})
-        await until(partial(is_accepted, lab, login), what="the password")
+        await documents.agent("acme", "otto", agent)
+        await documents.password("acme", "otto", agent, password)
+        await until(partial(is_accepted, lab, Login("otto", password)), what="the password")
         await lab.valkey.flush()
-    await lab.engine.rpc("PUT", agent, {"endpoint": "PJSIP/otto"})
-    await lab.engine.rpc("PUT", f"{agent}/password", {"password": PASSWORD})
+    await documents.agent("acme", "otto", agent)
+    await documents.password("acme", "otto", agent, PASSWORD)
     await until(partial(is_accepted, lab, Login("otto", PASSWORD)), what="the password")
-    await lab.engine.rpc("DELETE", agent)
+    await documents.delete("acme", "agent", "otto")
+    await documents.delete("acme", "phone", "otto")
 
 
 async def is_accepted(lab: Lab, login: Login) -> bool:

@@ -61,7 +61,7 @@ async def test_forged_events(tmp_path: Path, *, with_rules: bool) -> None:
         if not with_rules:
             await _remove_rules(lab)
         carrier = f"127.0.0.1:{lab.trunk_port}"
-        await lab.engine.rpc("PUT", f"/agents/acme/{AGENT}", {"endpoint": f"PJSIP/{AGENT}"})
+        await lab.engine.documents.agent("acme", AGENT, {"endpoint": f"PJSIP/{AGENT}"})
         login = Login(AGENT, lab.pbx.passwords.agents)
         statuses = await send_forgeries(lab.pbx, login, carrier, TARGET)
         # without the rules the stranger is known by its address, as the trunk

@@ -29,7 +29,7 @@ async def test_callbacks_survive_the_death_of_their_engine(tmp_path: Path) -> No
         leaving, staying = labs
         # No event fails three times, so none lets later ones pass it (decision 0019).
         customer.answers["/flaky"] = refuse_first_attempts(one_in=3)
-        await staying.engine.rpc("PUT", "/callbacks/acme", {"target": customer.url("/flaky")})
+        await staying.engine.documents.callback("acme", {"target": customer.url("/flaky")})
         calls = await asyncio.gather(
             *(lab.call(to="+15550100", action=WAITS) for lab in labs for _ in range(CALLS // 2))
         )

@@ -34,7 +34,7 @@ async def test_each_call_event_is_reported(lab: Lab) -> None:
         Phone.answering(port) as second,
     ):
         target = {"target": customer.url("/status")}
-        secret = (await lab.engine.rpc("PUT", f"/callbacks/{account}", target))["secret"]
+        secret = (await lab.engine.documents.callback(account, target))["secret"]
         data = {"number": second.address, "agent_id": "sales7", "reference_id": "r-1"}
         call = await lab.call(
             to="+4722222222",
@@ -65,7 +65,7 @@ async def test_unanswered_calls_report_their_status(lab: Lab) -> None:
     """The last event has the status busy, no-answer, failed or canceled."""
     account = "callbacks2"
     async with CallbackServer() as customer:
-        await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
+        await lab.engine.documents.callback(account, {"target": customer.url("/")})
         for status, ends in {486: "busy", 480: "no-answer", 603: "failed"}.items():
             async with Phone.refusing(lab.trunk_port, status):
                 call = await lab.call(to="+15550100", account=account)  # reported by default
@@ -83,7 +83,7 @@ async def test_an_inbound_call_is_reported_to_its_target(lab: Lab) -> None:
     """The route of a number may name a target; the default is the target of the account."""
     account = "callbacks3"
     async with CallbackServer() as customer, GrpcCallbackServer() as other:
-        await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
+        await lab.engine.documents.callback(account, {"target": customer.url("/")})
         for more in ({}, {"statusCallbackUrl": other.target}):
             number = await lab.add_number(SAY, **{"account": account, **more})
             async with Phone.calling(lab.pbx, number) as phone:

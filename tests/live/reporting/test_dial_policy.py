@@ -184,7 +184,7 @@ async def test_a_number_whose_route_dials_it(tmp_path: Path) -> None:
     """Each round is a new call; the eleventh is rejected, and all end."""
     async with open_lab(tmp_path, pbx_type=LoopedPbx) as lab:
         action = {"type": "dial", "data": {"number": "+15551999"}}
-        await lab.engine.rpc("PUT", "/routes/15551999", {"account": "acme", "action": action})
+        await lab.engine.documents.route("15551999", {"account": "acme", "action": action})
         async with Phone.calling(lab.pbx, "15551999") as caller:
             await caller.wait_ended()
         await lab.wait_empty()

@@ -29,7 +29,7 @@ async def test_every_request_of_a_call_is_logged(lab: Lab, hooks: WebhookServer)
     """A failed and a repeated webhook, digits, and callbacks; the timeline has the same ids."""
     hooks.answers("/menu", status(503), HANGUP)
     async with CallbackServer() as customer, Phone.answering(lab.trunk_port) as phone:
-        await lab.engine.rpc("PUT", f"/callbacks/{ACCOUNT}", {"target": customer.url("/")})
+        await lab.engine.documents.callback(ACCOUNT, {"target": customer.url("/")})
         gather = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.url("/menu")}
         call = await lab.call(to="+15550100", account=ACCOUNT, action=gather)
         await lab.wait_for_state(call, "gathering")

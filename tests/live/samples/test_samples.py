@@ -43,7 +43,7 @@ async def test_a_caller_is_connected_by_the_ivr(
 ) -> None:
     """The caller hears the menu, presses 1, and talks to sales; each request is verified."""
     account = f"sdk-{framework}"
-    secret = (await lab.engine.rpc("PUT", f"/callbacks/{account}", {}))["secret"]
+    secret = (await lab.engine.documents.callback(account, {}))["secret"]
     env = {"SALES": "+15550123", "SWITCHROOM_WEBHOOK_SECRET": f"{OTHER_SECRET} {secret}"}
     async with (
         Phone.answering(lab.trunk_port, tone_hz=AGENT_HZ) as sales,

@@ -22,10 +22,10 @@ EXPIRES_S = 10  # long enough to be seen on a busy machine
 @pytest.fixture
 async def sales7(lab: Lab) -> AsyncIterator[Lab]:
     """Register agent sales7 at endpoint 1002 for one test."""
-    await lab.engine.rpc("PUT", SALES7, {"endpoint": "PJSIP/1002", "name": "Ada"})
+    await lab.engine.documents.agent("acme", "sales7", {"endpoint": "PJSIP/1002", "name": "Ada"})
     yield lab
     await register(lab.pbx, "1002", free_port(), 0)
-    await lab.engine.rpc("DELETE", SALES7)
+    await lab.engine.documents.delete("acme", "agent", "sales7")
 
 
 async def show_agent(lab: Lab, path: str = SALES7) -> dict[str, Any]:
@@ -107,7 +107,7 @@ async def test_the_trunk_is_not_an_agent(lab: Lab) -> None:
         assert unknown.value.status == 400
         assert phone.messages == []
     with pytest.raises(RequestError) as refused:
-        await lab.engine.rpc("PUT", SALES7, {"endpoint": "PJSIP/trunk"})
+        await lab.engine.rpc("POST", f"{SALES7}/check", {"endpoint": "PJSIP/trunk"})
     assert refused.value.status == 400
 
 
@@ -130,7 +130,7 @@ async def test_an_expired_registration_is_offline(tmp_path: Path) -> None:
         Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx]) as engine,
     ):
         lab = Lab(valkey, pbx, engine, free_port())
-        await engine.rpc("PUT", SALES7, {"endpoint": "PJSIP/1002"})
+        await engine.documents.agent("acme", "sales7", {"endpoint": "PJSIP/1002"})
         await wait_for_presence(lab, "offline")  # the engine has read all registrations
         await register(pbx, "1002", free_port(), EXPIRES_S)
         await wait_for_presence(lab, "online")

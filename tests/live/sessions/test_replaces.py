@@ -262,8 +262,8 @@ async def test_another_phone_takes_a_leg_over(parties: Parties) -> None:
 
 async def test_a_phone_of_another_account(parties: Parties) -> None:
     """It calls no number of this account, and takes no leg of its calls over."""
-    stranger = "/agents/other/stranger"
-    await parties.lab.engine.rpc("PUT", stranger, {"endpoint": "PJSIP/1003"})
+    documents = parties.lab.engine.documents
+    await documents.agent("other", "stranger", {"endpoint": "PJSIP/1003"})
     try:
         await parties.connect()
         number = await parties.lab.add_number({"type": "pause", "data": {"length": 60}})
@@ -277,4 +277,4 @@ async def test_a_phone_of_another_account(parties: Parties) -> None:
         await parties["customer"].wait_ended()
         await parties.lab.wait_ended(parties.call)
     finally:
-        await parties.lab.engine.rpc("DELETE", stranger)
+        await documents.delete("other", "agent", "stranger")

@@ -41,12 +41,12 @@ async def store_flow(
     """
     request = {**example("support-request.json"), "url": hooks.url("/people")}
     request["secrets"] = {"token": TOKEN}
-    await lab.engine.rpc("PUT", f"/requests/acme/{REQUEST}", request)
+    await lab.engine.documents.request("acme", REQUEST, request)
     flow = example("support-flow.json")
     address = sounds.url("/tone/{{answers.lookup.greeting}}.wav")
     flow["nodes"]["greeting"]["data"]["audioUrl"] = address
     flow["nodes"]["menu"]["data"] = {"audioUrl": sounds.tone(MENU_HZ, 300), "timeout": timeout_ms}
-    await lab.engine.rpc("PUT", "/flows/acme/support", flow)
+    await lab.engine.documents.flow("acme", "support", flow)
 
 
 def crm_answer(agent: str = "+4722222222", tier: str = "gold") -> dict[str, Any]:
@@ -171,7 +171,6 @@ async def test_no_secret_is_exposed(lab: Lab, hooks: WebhookServer, sounds: Medi
     assert TOKEN in hooks.requests[0].headers["authorization"]
     result = [
         await lab.engine.rpc("GET", f"/calls/{call}/timeline"),
-        await lab.engine.rpc("GET", f"/requests/acme/{REQUEST}"),
         await lab.engine.wait_for_event(call, "completed"),
     ]
     logs = "".join(each.read_text() for each in lab.engine.folder.glob("*log*") if each.is_file())
@@ -208,10 +207,10 @@ async def test_a_call_keeps_its_flow_version(
     async with Phone.answering(lab.trunk_port) as caller:
         call = await start_call(lab)
         await caller.until_heard(MENU_HZ)
-        await lab.engine.rpc(
-            "PUT", "/flows/acme/support", {"start": "a", "nodes": {"a": {"type": "hangup"}}}
+        await lab.engine.documents.flow(
+            "acme", "support", {"start": "a", "nodes": {"a": {"type": "hangup"}}}
         )
-        await lab.engine.rpc("DELETE", "/flows/acme/support")
+        await lab.engine.documents.delete("acme", "flow", "support")
         await crash(lab)
         await caller.wait_ended(timeout_s=TREE_WITHIN_S)
     assert (await visited_nodes(lab, call))[-2:] == ["again", "bye"]

@@ -103,7 +103,7 @@ async def test_a_call_over_the_limit_gets_503(tmp_path: Path, sounds: MediaServe
 async def test_a_flow_uses_contact_variables(lab: Lab) -> None:
     """`{{contact.fName}}` in a stored flow is replaced by the name of the contact."""
     flow = {"type": "say", "data": {"text": "Hello {{contact.fName}}"}}
-    await lab.engine.rpc("PUT", "/flows/acme/hello", flow)
+    await lab.engine.documents.flow("acme", "hello", flow)
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", flowId="hello", contact={"fName": "Ada"})
         await phone.wait_ended()

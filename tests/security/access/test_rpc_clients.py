@@ -49,7 +49,7 @@ async def test_a_read_only_client_reads(scene: RpcScene, token: str) -> None:
         ("POST", "/calls", CALL),
         ("POST", "/calls/0-pbx1-x/hangup", {}),
         ("PUT", "/terms/acme", {}),
-        ("DELETE", "/agents/acme/1001", None),
+        ("PATCH", "/documents", {}),
         ("PATCH", "/terms/acme/dnc", {}),
         ("POST", "/nowhere", {}),
         ("GET", "/events?group=records&consumer=x", None),

@@ -19,7 +19,7 @@ OTHER_CALL = {**CALL, "account": "other"}
 async def flood(scene: RpcScene) -> Counter[str | None]:
     """Let 30 callers arrive; return how many got which cause, or none."""
     route = {"account": "acme", "action": SAY}
-    assert (await scene.request("PUT", f"/routes/{NUMBER}", route))[0] == 200
+    await scene.documents.route(NUMBER, route)
     shard = scene.service.nodes["pbx1"].shards[0]
     for caller in range(FLOOD):
         channel = IncomingChannel(f"170000.{caller}", "+4799", NUMBER)

@@ -67,8 +67,8 @@ async def test_what_is_allowed(
 async def test_a_flow_is_stored_again(scene: RpcScene) -> None:
     """After a loss of the store, whatever is stored first: the policy or the flow."""
     await scene.request("PUT", "/terms/acme", {"recognizers": []})
-    assert (await scene.request("PUT", "/flows/acme/menu", gather()))[0] == 200
-    assert (await scene.request("PUT", "/routes/+4711", {**ROUTE, "action": gather()}))[0] == 200
+    await scene.documents.flow("acme", "menu", gather())
+    await scene.documents.route("+4711", {**ROUTE, "action": gather()})
 
 
 async def test_an_account_that_is_not_known() -> None:

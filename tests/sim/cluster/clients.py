@@ -10,6 +10,7 @@ from engine.runtime.shard.control_requests import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.scenarios.scenario import Scenarios
 from tests.harness.sim.store import done
+from tests.harness.store.documents import put_route
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.engines import Engines
 from tests.sim.recorders import Recorders
@@ -58,7 +59,7 @@ class Clients:
         dialled = f"100{number}"
         if self._rng.random() < 0.98:
             route = msgspec.json.encode(self._records.with_recording(self._scenarios.route()))
-            done(self._env.redis.memory.put_route(dialled, route))
+            done(put_route(self._env.redis.memory, dialled, route))
         pbx = self._rng.choice(list(self._env.pbxs.values()))
         channel = pbx.rings_in(f"1700.{number}", dialled, self._env.apps)
         if channel is not None and channel.ended_ms is None:

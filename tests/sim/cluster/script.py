@@ -13,6 +13,7 @@ from tests.harness.sim.store import done
 from tests.harness.sim.streams.bots import FloodingBot, MakeBot, SimBot
 from tests.harness.sim.streams.callers import SilentCallers, Utterance
 from tests.harness.sim.webhooks import SimServers
+from tests.harness.store.documents import put_route
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.environment import ClusterOverrides
 from tests.sim.cluster.fault_injector import RETRY_MS
@@ -159,7 +160,7 @@ class ScriptedCluster(ClusterWorld):
         first = self._script.first_action or self._script.action
         for dialled, action in ((NUMBER, self._script.action), (FIRST_NUMBER, first)):
             route = NumberRoute("acc", action)
-            done(self.memory.put_route(dialled, msgspec.json.encode(route)))
+            done(put_route(self.memory, dialled, msgspec.json.encode(route)))
         for number in range(CALLS):
             begin_ms = FIRST_CALL_MS + number * EACH_CALL_MS
             self.clock.after(begin_ms, self._call_in, None, number)

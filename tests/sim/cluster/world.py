@@ -34,6 +34,7 @@ from tests.harness.sim.streams.bots import MakeBot, SimBot
 from tests.harness.sim.streams.callers import Callers, SimCallers
 from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.webhooks import SimServers
+from tests.harness.store.documents import put_flow
 from tests.sim import recorders
 from tests.sim.cluster import faults
 from tests.sim.cluster.clients import Clients
@@ -291,6 +292,6 @@ class ClusterWorld:
     def _put_flows(self) -> None:
         for number in range(FLOWS):
             body = msgspec.json.encode(self.scenarios.verb(2))
-            done(self.memory.put_flow("acc", f"flow{number}", body))
+            done(put_flow(self.memory, "acc", f"flow{number}", body))
         for name, body in self.graphs.items():
-            done(self.memory.put_flow("acc", name, body))
+            done(put_flow(self.memory, "acc", name, body))

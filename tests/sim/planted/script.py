@@ -19,6 +19,7 @@ from tests.harness.sim.store import done
 from tests.harness.sim.streams.bots import MakeBot, SimBot
 from tests.harness.sim.streams.callers import SilentCallers, Utterance
 from tests.harness.sim.webhooks import SimServers
+from tests.harness.store.documents import put_route
 from tests.sim.engine_run import APP, PartOverrides
 from tests.sim.faults import Faults
 from tests.sim.recorders import Recorders
@@ -132,12 +133,12 @@ class ScriptedWorld(World):
         del within_ms
         script = self._script
         route = NumberRoute("acc", script.action, record_call=script.is_recorded)
-        done(self.memory.put_route(NUMBER, msgspec.json.encode(route)))
+        done(put_route(self.memory, NUMBER, msgspec.json.encode(route)))
         self.clock.after(100, self.pbx.arrives, None, CALLER, "+4799", NUMBER, APP)
         for at_ms, step in script.steps:
             self.clock.after(at_ms, step, None, self)
         route = NumberRoute("acc", script.action_of_others)
-        done(self.memory.put_route(NUMBER_OF_OTHERS, msgspec.json.encode(route)))
+        done(put_route(self.memory, NUMBER_OF_OTHERS, msgspec.json.encode(route)))
         for number in range(1, script.others + 1):
             self.clock.after(number * EACH_OTHER_MS, self._call_as_other, None, f"1700.{number}")
 

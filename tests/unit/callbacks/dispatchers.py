@@ -85,13 +85,13 @@ class SlowOutbox:
         """See CallbackQueue."""
         return await self._outbox.resend(shard, account, entries, limit)
 
-    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """See CallbackQueue."""
-        return await self._outbox.swap_account(account, before, after)
-
-    async def account(self, account: str) -> bytes | None:
+    async def account(self, account: str) -> tuple[bytes | None, int]:
         """See CallbackQueue."""
         return await self._outbox.account(account)
+
+    async def stop_account(self, account: str, put_ms: int) -> None:
+        """See Outbox."""
+        await self._outbox.stop_account(account, put_ms)
 
     async def _pass_time(self) -> None:
         self._count += 1
@@ -133,7 +133,7 @@ def create_attempt(
 ) -> DeliveryAttempt:
     """Create what makes the attempts of a dispatcher, over gRPC only."""
     return DeliveryAttempt(
-        AccountSettings(store.callback_queue, lambda: 0, AccountSecrets(None, random.randbytes)),
+        AccountSettings(store.callback_queue, lambda: 0, AccountSecrets(b"key")),
         {GrpcTarget: transport},
         schedule,
         clock=time.time,

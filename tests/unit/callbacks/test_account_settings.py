@@ -1,7 +1,5 @@
 """Callback settings: signing secrets, targets and caching."""
 
-import asyncio
-import random
 from typing import TypeVar
 
 import pytest
@@ -12,15 +10,15 @@ from engine.callbacks.account_settings import AccountSettings
 from engine.store.callback_queue import CallbackQueueLimits
 from engine.store.errors import StoreDown
 from engine.webhooks.errors import WebhookFailed
+from tests.harness.callbacks.settings import SettingsWriter
 from tests.harness.memory_store.callback_queue import MemoryCallbackQueue
 from tests.harness.memory_store.store import MemoryStore
-from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import GrpcTarget, HttpsTarget
 
 TARGET = "https://x.example/status"
 NOW = 1_000_000
-SECRETS = AccountSecrets(None, random.randbytes)
+SECRETS = AccountSecrets(b"key")
 Outboxes = TypeVar("Outboxes", bound=MemoryCallbackQueue)
 
 
@@ -31,6 +29,7 @@ class Scene:
         self.now_ms = NOW
         self.store = MemoryStore()
         self.targets = self.create_targets()
+        self.settings = SettingsWriter(self.store, self.targets)
 
     def create_targets(self) -> AccountSettings:
         """Create the targets of one engine."""
@@ -40,14 +39,13 @@ class Scene:
 async def test_a_rotated_secret_signs_for_another_day() -> None:
     """Both secrets sign, then the new one."""
     scene = Scene()
-    first, is_new = await scene.targets.put("acme", PutCallback(TARGET))
-    assert is_new
-    second = await scene.targets.rotate_secret("acme")
+    first = await scene.settings.put("acme", PutCallback(TARGET))
+    second = await scene.settings.rotate("acme")
     assert second.secrets(scene.now_ms) == (second.secret, first.secret)
     assert second.secrets(scene.now_ms + 86_399_999) == (second.secret, first.secret)
     assert second.secrets(scene.now_ms + 86_400_000) == (second.secret,)
-    again, is_new = await scene.targets.put("acme", PutCallback(TARGET))
-    assert (again.secret, is_new) == (second.secret, False)
+    again = await scene.settings.put("acme", PutCallback(TARGET))
+    assert again.secret == second.secret
 
 
 async def test_a_change_is_seen_by_others_within_a_second() -> None:
@@ -55,7 +53,7 @@ async def test_a_change_is_seen_by_others_within_a_second() -> None:
     scene = Scene()
     other = scene.create_targets()
     assert await other.auto_set("acme") is None
-    await scene.targets.put("acme", PutCallback(TARGET))
+    await scene.settings.put("acme", PutCallback(TARGET))
     assert await other.auto_set("acme") is None
     scene.now_ms += DEFAULT_TTL_MS
     assert await other.auto_set("acme") == "auto-set"
@@ -64,7 +62,7 @@ async def test_a_change_is_seen_by_others_within_a_second() -> None:
 async def test_settings_without_a_target() -> None:
     """The account's calls have no default target; its secret signs for calls that name one."""
     scene = Scene()
-    settings, _ = await scene.targets.put("acme", PutCallback())
+    settings = await scene.settings.put("acme", PutCallback())
     assert await scene.targets.auto_set("acme") is None
     assert await scene.targets.resolve("acme", "auto-set") is None
     assert await scene.targets.resolve("acme", "grpc://x:1") == GrpcTarget("x", 1)
@@ -77,21 +75,20 @@ async def test_resolving_targets() -> None:
     A stopped target gets nothing, and is still the target of new calls: their events are kept.
     """
     scene = Scene()
-    await scene.targets.put("acme", PutCallback(TARGET))
+    await scene.settings.put("acme", PutCallback(TARGET))
     assert await scene.targets.resolve("acme", "auto-set") == HttpsTarget(TARGET)
     assert await scene.targets.resolve("acme", "grpc://x:1") == GrpcTarget("x", 1)
     assert await scene.targets.resolve("other", "auto-set") is None
     await scene.targets.stop("acme", HttpsTarget(TARGET))
     assert await scene.targets.resolve("acme", "auto-set") is None
     assert await scene.targets.auto_set("acme") == "auto-set"
-    await scene.targets.put("acme", PutCallback(TARGET))
+    await scene.settings.put("acme", PutCallback(TARGET))
     assert await scene.targets.resolve("acme", "auto-set") == HttpsTarget(TARGET)
 
 
 async def test_an_unknown_account() -> None:
-    """Removing or stopping creates no settings."""
+    """Stopping creates no settings."""
     scene = Scene()
-    assert not await scene.targets.remove("acme")
     await scene.targets.stop("acme", HttpsTarget(TARGET))
     assert await scene.targets.settings("acme") is None
 
@@ -99,68 +96,60 @@ async def test_an_unknown_account() -> None:
 async def test_a_target_that_was_replaced_is_not_stopped() -> None:
     """A late 410 of the previous target does not stop the current one."""
     scene = Scene()
-    await scene.targets.put("acme", PutCallback("https://y.example/status"))
+    await scene.settings.put("acme", PutCallback("https://y.example/status"))
     await scene.targets.stop("acme", HttpsTarget(TARGET))
     assert await scene.targets.auto_set("acme") == "auto-set"
 
 
-class SlowOutbox(MemoryCallbackQueue):
-    """An outbox where a second reader comes before the first one writes."""
-
-    async def account(self, account: str) -> bytes | None:
-        """Read, then yield to the loop."""
-        body = await super().account(account)
-        await asyncio.sleep(0)
-        return body
-
-
-def new_outbox(kind: type[Outboxes]) -> Outboxes:
-    """Return an empty one."""
-    documents = MemoryVersionedDocuments(lambda: NOW)
-    return kind(lambda: NOW, lambda _shard, _token: None, CallbackQueueLimits(), documents)
-
-
 class CountingOutbox(MemoryCallbackQueue):
-    """An outbox that counts the settings that are written."""
+    """An outbox that counts the targets that are stopped."""
 
-    swaps = 0
+    stops = 0
 
-    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
+    async def stop_account(self, account: str, put_ms: int) -> None:
         """See CallbackQueue."""
-        self.swaps += 1
-        return await super().swap_account(account, before, after)
+        self.stops += 1
+        await super().stop_account(account, put_ms)
+
+
+def new_outbox(kind: type[Outboxes], store: MemoryStore) -> Outboxes:
+    """Return an empty one with the documents of a store."""
+    return kind(lambda: NOW, lambda _shard, _token: None, CallbackQueueLimits(), store.documents)
 
 
 async def test_what_changes_nothing_is_not_written() -> None:
     """A target that answers 410 again, and settings that do not exist."""
-    outbox = new_outbox(CountingOutbox)
+    store = MemoryStore()
+    outbox = new_outbox(CountingOutbox, store)
     targets = AccountSettings(outbox, lambda: NOW, SECRETS)
-    assert not await targets.remove("acme")
-    assert outbox.swaps == 0
-    await targets.put("acme", PutCallback(TARGET))
+    await targets.stop("acme", HttpsTarget(TARGET))
+    assert outbox.stops == 0
+    await SettingsWriter(store, targets).put("acme", PutCallback(TARGET))
     for _ in range(3):
         await targets.stop("acme", HttpsTarget(TARGET))
-    assert outbox.swaps == 2
+    assert outbox.stops == 1
 
 
-async def test_two_concurrent_changes_are_both_stored() -> None:
-    """A target answers 410 while another engine rotates the account's secret."""
-    outbox = new_outbox(SlowOutbox)
-    one, other = (AccountSettings(outbox, lambda: NOW, SECRETS) for _ in range(2))
-    first, _ = await one.put("acme", PutCallback(TARGET))
-    rotated, _ = await asyncio.gather(
-        one.rotate_secret("acme"), other.stop("acme", HttpsTarget(TARGET))
-    )
-    found = await AccountSettings(outbox, lambda: NOW, SECRETS).settings("acme")
+async def test_a_stopped_target_stays_stopped_after_a_rotation() -> None:
+    """Also at another engine; only settings that are put again let it go on."""
+    scene = Scene()
+    first = await scene.settings.put("acme", PutCallback(TARGET))
+    await scene.create_targets().stop("acme", HttpsTarget(TARGET))
+    rotated = await scene.settings.rotate("acme")
+    found = await scene.create_targets().settings("acme")
     assert found is not None
     assert (found.secret, found.previous, found.is_stopped) == (rotated.secret, first.secret, True)
+    scene.now_ms += 1
+    await scene.settings.put("acme", PutCallback(TARGET))
+    found = await scene.targets.settings("acme")
+    assert found is not None
+    assert not found.is_stopped
 
 
-async def test_two_engines_that_sign_first_have_one_secret() -> None:
-    """The secret that was stored first; both then sign with it."""
-    outbox = new_outbox(SlowOutbox)
-    engines = [AccountSettings(outbox, lambda: NOW, SECRETS) for _ in range(2)]
-    signers = await asyncio.gather(*(each.signer("acme") for each in engines))
+async def test_two_engines_sign_with_one_secret() -> None:
+    """Also if the account has no settings yet."""
+    scene = Scene()
+    signers = [await each.signer("acme") for each in (scene.targets, scene.create_targets())]
     one, other = (each.headers("id", 0, b"{}", "https://x.example/") for each in signers)
     assert one == other
 
@@ -170,7 +159,7 @@ class FailingOutbox(MemoryCallbackQueue):
 
     is_down = False
 
-    async def account(self, account: str) -> bytes | None:
+    async def account(self, account: str) -> tuple[bytes | None, int]:
         """See CallbackQueue."""
         if self.is_down:
             raise StoreDown("no route")
@@ -178,44 +167,36 @@ class FailingOutbox(MemoryCallbackQueue):
 
 
 async def test_webhooks_are_signed_while_the_store_is_down() -> None:
-    """With the secret that was read last; an account that has never signed has none to sign with.
+    """With the secret that was read last; of an account that was never read none is known.
 
     Its settings are not shown meanwhile: they may have changed.
     """
-    outbox, scene = new_outbox(FailingOutbox), Scene()
+    scene = Scene()
+    outbox = new_outbox(FailingOutbox, scene.store)
     targets = AccountSettings(outbox, lambda: scene.now_ms, SECRETS)
     signed = (await targets.signer("acme")).headers("id", 0, b"{}", TARGET)
-    assert await targets.settings("other") is None
     outbox.is_down = True
     scene.now_ms += DEFAULT_TTL_MS
     for found in (await targets.signer("acme"), await targets.webhook_signer("acme")):
         assert found.headers("id", 0, b"{}", TARGET) == signed
     with pytest.raises(StoreDown):
         await targets.settings("acme")
-    for account in ("other", "third"):
-        with pytest.raises(StoreDown):
-            await targets.signer(account)
-        with pytest.raises(WebhookFailed) as raised:
-            await targets.webhook_signer(account)
-        assert (raised.value.reason, str(raised.value)) == (
-            "store_down", "store_down: the store can't be used now",
-        )  # fmt: skip
-
-
-async def test_a_secret_that_signs_webhooks_is_no_setting_to_remove() -> None:
-    """An account without callbacks has it: its webhooks go on with the same one."""
-    scene = Scene()
-    before = (await scene.targets.signer("acme")).headers("id", 0, b"{}", TARGET)
-    assert not await scene.targets.remove("acme")
-    assert (await scene.targets.signer("acme")).headers("id", 0, b"{}", TARGET) == before
+    with pytest.raises(StoreDown):
+        await targets.signer("other")
+    with pytest.raises(WebhookFailed) as raised:
+        await targets.webhook_signer("other")
+    assert (raised.value.reason, str(raised.value)) == (
+        "store_down", "store_down: the store can't be used now",
+    )  # fmt: skip
 
 
 async def test_removed_settings_stay_removed() -> None:
-    """A change that began before the removal stores nothing."""
-    outbox = new_outbox(SlowOutbox)
-    targets = AccountSettings(outbox, lambda: NOW, SECRETS)
-    await targets.put("acme", PutCallback(TARGET))
-    await asyncio.gather(targets.remove("acme"), targets.stop("acme", HttpsTarget(TARGET)))
-    found = await targets.settings("acme")
+    """A target that answers 410 after that stores nothing."""
+    scene = Scene()
+    await scene.settings.put("acme", PutCallback(TARGET))
+    await scene.settings.remove("acme")
+    await scene.targets.stop("acme", HttpsTarget(TARGET))
+    found = await scene.targets.reread("acme")
     assert found is not None
     assert found.is_implicit
+    assert not found.is_stopped

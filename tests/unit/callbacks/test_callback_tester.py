@@ -39,7 +39,7 @@ class Target:
 async def test_a_test_event_is_sent_once(outcome: Outcome, reason: str) -> None:
     """With all fields that events have, signed like them, and without a call of the account."""
     targets = AccountSettings(
-        MemoryStore().callback_queue, lambda: int(NOW_S * 1_000), AccountSecrets(None, bytes)
+        MemoryStore().callback_queue, lambda: int(NOW_S * 1_000), AccountSecrets(b"key")
     )
     target, other = Target(outcome), Target(Delivered())
     tester = CallbackTester(

@@ -19,6 +19,7 @@ from engine.callbacks.shard_queues import CallQueue
 from engine.callbacks.target_queue import RateLimit
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.observe.metrics import Metrics
+from tests.harness.callbacks.settings import SettingsWriter
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from wire.callbacks.account import PutCallback
@@ -48,9 +49,9 @@ class Scene:
 
     def __init__(self, outcome: Outcome | Exception, *, is_stopped: bool = False) -> None:
         self.target, self.metrics = Target(outcome), Metrics().callbacks
-        self.targets = AccountSettings(
-            MemoryStore().callback_queue, lambda: NOW_MS, AccountSecrets(None, bytes)
-        )
+        store = MemoryStore()
+        self.targets = AccountSettings(store.callback_queue, lambda: NOW_MS, AccountSecrets(b"key"))
+        self.settings = SettingsWriter(store, self.targets)
         self.attempt = DeliveryAttempt(
             self.targets,
             {HttpsTarget: self.target},
@@ -77,7 +78,7 @@ def counts(counter: Counter) -> dict[tuple[str, ...], float]:
 async def test_an_event_is_signed_and_numbered() -> None:
     """By its call and its place there; each attempt has a number, too."""
     scene = Scene(Delivered())
-    await scene.targets.put("acme", PutCallback(target=URL, concurrency=3, per_s=2.5))
+    await scene.settings.put("acme", PutCallback(target=URL, concurrency=3, per_s=2.5))
     decision = await scene.try_once(tries=2)
     assert decision == DeliveryDecision(is_target_up=True, rate_limit=RateLimit(3, 2.5))
     (event,) = scene.target.got
@@ -90,7 +91,7 @@ async def test_an_event_is_signed_and_numbered() -> None:
 async def test_a_failed_event_is_tried_again_until_it_is_given_up() -> None:
     """The log has both; only what is given up is a dead letter."""
     scene = Scene(Failed("status_500"))
-    await scene.targets.put("acme", PutCallback(target=URL))
+    await scene.settings.put("acme", PutCallback(target=URL))
     with capture_logs() as logs:
         again, last = await scene.try_once(), await scene.try_once(tries=2)
     assert again.reason == last.reason == "status_500"
@@ -110,7 +111,7 @@ async def test_a_failed_event_is_tried_again_until_it_is_given_up() -> None:
 async def test_a_fault_of_the_engine_is_a_failed_attempt() -> None:
     """The event is tried again, and the log says why."""
     scene = Scene(RuntimeError("a fault"))
-    await scene.targets.put("acme", PutCallback(target=URL))
+    await scene.settings.put("acme", PutCallback(target=URL))
     with capture_logs() as logs:
         decision = await scene.try_once()
     assert (decision.reason, decision.retry_after_s is not None) == ("internal", True)
@@ -139,7 +140,7 @@ async def test_a_call_without_a_target_is_given_up(scene: Scene, reason: str) ->
 async def test_a_target_that_is_gone_gets_no_more_events() -> None:
     """Of the account's settings; a target that a call names is not stopped for other calls."""
     scene = Scene(Gone())
-    await scene.targets.put("acme", PutCallback(target=URL))
+    await scene.settings.put("acme", PutCallback(target=URL))
     named = await scene.try_once(target=URL)
     assert (named.is_target_up, named.give_up_reason) == (True, "gone")
     assert (await scene.try_once()).give_up_reason == "gone"

@@ -25,7 +25,7 @@ async def attempted(call: CallQueue, now_ms: int) -> CallbackMetrics:
     """Return the metrics after an attempt at this time."""
     metrics = Metrics().callbacks
     attempt = DeliveryAttempt(
-        AccountSettings(MemoryStore().callback_queue, lambda: now_ms, AccountSecrets(None, bytes)),
+        AccountSettings(MemoryStore().callback_queue, lambda: now_ms, AccountSecrets(b"key")),
         {HttpsTarget: AcceptingTransport()},
         RetrySchedule((0.0,)),
         lambda: now_ms / 1000,

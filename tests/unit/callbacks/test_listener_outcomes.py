@@ -11,6 +11,7 @@ from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision,
 from engine.callbacks.shard_queues import CallQueue
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.observe.metrics import Metrics
+from tests.harness.callbacks.settings import SettingsWriter
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from wire.callbacks.account import PutCallback
@@ -37,9 +38,9 @@ async def test_a_listener_says_nothing_about_the_target(
     """It counts for no circuit; the event itself is delivered, or retried, as usual."""
     store = MemoryStore()
     targets = AccountSettings(
-        store.callback_queue, lambda: int(time.time() * 1000), AccountSecrets(None, bytes)
+        store.callback_queue, lambda: int(time.time() * 1000), AccountSecrets(b"key")
     )
-    await targets.put("acme", PutCallback(target="https://a.example"))
+    await SettingsWriter(store, targets).put("acme", PutCallback(target="https://a.example"))
 
     async def decide(of: Outcome) -> DeliveryDecision:
         attempt = DeliveryAttempt(

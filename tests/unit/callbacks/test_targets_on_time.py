@@ -22,6 +22,7 @@ from engine.observe.metrics import Metrics
 from engine.store.callback_queue import CallbackQueueLimits
 from engine.store.errors import StoreDown
 from tests.harness.callbacks.scene import FakeLease, commit_of
+from tests.harness.callbacks.settings import SettingsWriter
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from tests.harness.store.stores import claim_shard
@@ -42,7 +43,7 @@ class FaultyOutbox(SlowOutbox):
 
     fault: Exception | None = None
 
-    async def account(self, account: str) -> bytes | None:
+    async def account(self, account: str) -> tuple[bytes | None, int]:
         """Raise the fault, if there is one."""
         if self.fault is not None:
             raise self.fault
@@ -60,7 +61,7 @@ class Scene:
         self.takes_s = 0.0
         self.attempts: list[tuple[str, float]] = []
         self.metrics = Metrics()
-        self.accounts = AccountSettings(self.outbox, self.now_ms, AccountSecrets(None, bytes))
+        self.accounts = AccountSettings(self.outbox, self.now_ms, AccountSecrets(b"key"))
         schedule, outboxes = RetrySchedule((0.0, HOUR_S)), dict[ShardId, ShardQueues]()
         attempt = DeliveryAttempt(
             self.accounts,
@@ -128,7 +129,7 @@ async def open_scene(*, left: int = 0, ago_s: float = 0.0) -> AsyncIterator[Scen
 async def test_a_rate_spreads_deliveries() -> None:
     """Calls that wait for it need no other event to start."""
     async with open_scene() as at:
-        await at.accounts.put("acme", PutCallback(concurrency=2, per_s=4))
+        await SettingsWriter(at.store, at.accounts).put("acme", PutCallback(concurrency=2, per_s=4))
         await at.commit(0, 4)
         await asyncio.sleep(1)  # on virtual time
         assert at.times_s() == [0.0, 0.0, 0.25, 0.5]

@@ -15,30 +15,23 @@ URL = "https://crm.example/people?n={{ call.from }}"
 def faults(**fields: Any) -> dict[str, str]:
     """Check a request; return its fault codes by path."""
     try:
-        check_request({"url": URL, **fields}, Limits(), ApiRequest(URL, secrets={"old": "s"}))
+        check_request({"url": URL, **fields}, Limits())
     except InputErrors as error:
         return {each.path: each.code for each in error.errors}
     return {}
 
 
 def test_a_good_request() -> None:
-    """Templates in every text, secrets new and old."""
+    """Templates in every text, and secrets."""
     good = {
         "method": "POST",
-        "headers": {"Authorization": "Bearer {{secrets.token}}", "X-Old": "{{secrets.old}}"},
+        "headers": {"Authorization": "Bearer {{secrets.token}}"},
         "json": {"order": "{{custom.order}}", "event": "{{event.callId}}", "n": 3},
         "answers": {"tier": "/people/0/tier"},
         "secrets": {"token": "t"},
         "timeoutMs": 900,
     }
     assert faults(**good) == {}
-
-
-def test_secrets_are_kept_and_removed() -> None:
-    """An omitted secret is kept, null removes it."""
-    stored = ApiRequest(URL, secrets={"a": "1", "b": "2", "c": "3"})
-    document = {"url": URL, "secrets": {"b": None, "c": "4"}}
-    assert check_request(document, Limits(), stored).secrets == {"a": "1", "c": "4"}
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_ids_are_a_noun_and_a_verb(name: str) -> None:
     found = names_of(DOCUMENTS[name]())
     assert [each for each in found if not OPERATION_ID.fullmatch(each)] == []
     assert sorted(found) == sorted(set(found))
-    assert {"calls.create", "calls.mute", "calls.list", "flows.put"} <= {*found}
+    assert {"calls.create", "calls.mute", "calls.list", "agents.list"} <= {*found}
 
 
 def test_an_alias_names_its_operation(name: str) -> None:

@@ -57,9 +57,9 @@ async def callbacks(setting: Setting) -> list[Figure]:
 async def _configure(
     running: Simulated, number: str, account: str, customer: CallbackServer
 ) -> None:
-    await running.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
+    await running.engine.documents.callback(account, {"target": customer.url("/")})
     route = {"account": account, "action": standard_tree(running.audio)}
-    await running.engine.rpc("PUT", f"/routes/{number}", route)
+    await running.engine.documents.route(number, route)
 
 
 async def _run(

@@ -64,9 +64,9 @@ async def callbacks_beside_dead(setting: Setting) -> list[Figure]:
 async def _route(running: Simulated, number: str, target: str) -> None:
     """Route a number to a call of its own account, which has this target."""
     account = number.strip("+")
-    await running.engine.rpc("PUT", f"/callbacks/{account}", {"target": target})
+    await running.engine.documents.callback(account, {"target": target})
     route = {"account": account, "action": standard_tree(running.audio)}
-    await running.engine.rpc("PUT", f"/routes/{number}", route)
+    await running.engine.documents.route(number, route)
 
 
 async def _run(

@@ -160,7 +160,7 @@ async def scale_cluster(folder: Path, layout: Layout) -> AsyncIterator[ScaleClus
         gather = {"type": "gather", "data": {"timeout": GATHER_MS}}
         play = {"audioUrl": f"{audio}/first.wav"}
         action = {"type": "play", "data": play, "action": gather}
-        await engines[0].rpc("PUT", f"/routes/{NUMBER}", {"account": "bench", "action": action})
+        await engines[0].documents.route(NUMBER, {"account": "bench", "action": action})
         yield ScaleCluster(engines, nodes, valkey)
 
 

@@ -108,7 +108,7 @@ class Simulated(Struct, frozen=True):
 
     async def route(self, number: str, action: Mapping[str, object]) -> None:
         """Route a number to an action."""
-        await self.engine.rpc("PUT", f"/routes/{number}", {"account": "bench", "action": action})
+        await self.engine.documents.route(number, {"account": "bench", "action": action})
 
 
 @asynccontextmanager

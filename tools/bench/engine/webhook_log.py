@@ -48,9 +48,9 @@ async def webhook_log(setting: Setting) -> list[Figure]:
     ):
         cpu_ms: dict[str, list[float]] = {"on": [], "off": []}
         for running in (logging, silent):
-            await running.engine.rpc("PUT", "/callbacks/bench", {"target": customer.url("/")})
+            await running.engine.documents.callback("bench", {"target": customer.url("/")})
             route = {"account": "bench", "action": standard_tree(running.audio)}
-            await running.engine.rpc("PUT", f"/routes/{NUMBER}", route)
+            await running.engine.documents.route(NUMBER, route)
             await _run(running, customer, 2)
         for _ in range(rounds):
             cpu_ms["on"].append(await _run(logging, customer, seconds, client))

@@ -74,6 +74,6 @@ async def _open_records(setting: Setting, base: Stack, opened: AsyncExitStack) -
     api = Api(setting.folder / "api", engines=[base.engine])
     customer = await opened.enter_async_context(CallbackServer())
     await opened.enter_async_context(api)
-    await base.engine.rpc("PUT", f"/callbacks/{ACCOUNT}", {"target": customer.url("/")})
+    await base.engine.documents.callback(ACCOUNT, {"target": customer.url("/")})
     await base.route(ACCOUNT)
     return Records(api, customer)

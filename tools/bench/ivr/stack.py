@@ -60,7 +60,7 @@ class Stack(Struct, frozen=True):
     async def route(self, account: str) -> None:
         """Route the engine's number to the standard call of an account."""
         route = {"account": account, "action": standard_tree(self.audio)}
-        await self.engine.rpc("PUT", f"/routes/{BY_ENGINE}", route)
+        await self.engine.documents.route(BY_ENGINE, route)
 
 
 @asynccontextmanager

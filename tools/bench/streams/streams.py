@@ -69,7 +69,7 @@ async def _echo_lab(folder: Path, gateways: int) -> AsyncIterator[Lab]:
         echo_server(lab) as url,
     ):
         verb = {"type": "stream", "data": {"url": url}}
-        await lab.engine.rpc("PUT", f"/routes/{BY_GATEWAY}", {"account": "bench", "action": verb})
+        await lab.engine.documents.route(BY_GATEWAY, {"account": "bench", "action": verb})
         yield lab
 
 

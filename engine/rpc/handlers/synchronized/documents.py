@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from engine.rpc.json_body import read_large_body
 from engine.rpc.lookup import name_in
+from engine.rpc.problems import NotFound
 from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
@@ -17,17 +18,15 @@ from wire.decoding.messages import decode_message
 from wire.documents.versioned import (
     KINDS,
     MAX_PATCH_BYTES,
+    SECRET_KINDS,
     AccountChecksums,
     AccountNames,
-    DocumentBodies,
-    DocumentChange,
     DocumentChecksums,
     DocumentKind,
     DocumentVersions,
     FlowState,
     PatchDocuments,
     PatchedDocuments,
-    ReadDocuments,
 )
 
 log = structlog.get_logger()
@@ -48,13 +47,19 @@ class DocumentHandlers(Struct, frozen=True):
         account, kind = name_in(request, "account"), _kind(request)
         return DocumentVersions(await self.store.documents.versions(account, kind))
 
-    async def read(self, request: web.Request, body: ReadDocuments) -> DocumentBodies:
-        """Return documents with their secrets."""
-        account = name_in(request, "account")
-        found = await self.store.documents.read(account, body.kind, body.ids)
-        unreadable = tuple(name for name, text in found.items() if not _is_json(text))
-        readable = {each: msgspec.Raw(found[each]) for each in found if each not in unreadable}
-        return DocumentBodies(readable, unreadable)
+    async def get(self, request: web.Request) -> web.Response:
+        """Show a document without secrets; of a flow the version that new calls run."""
+        account, kind = name_in(request, "account"), _kind(request)
+        doc_id = request.match_info["id"]
+        if kind in SECRET_KINDS:
+            raise BadInput("kind", "documents of this kind have secrets and are not shown")
+        if kind == "flow":
+            body = (await self.store.flow(account, doc_id) or (0, None))[1]
+        else:
+            body = (await self.store.documents.read(account, kind, [doc_id])).get(doc_id)
+        if not body:
+            raise NotFound(f"no {kind} {doc_id} of account {account}")
+        return web.Response(body=body, content_type="application/json")
 
     async def patch(self, request: web.Request) -> PatchedDocuments:
         """Store documents, each unless there is a newer one; return the versions afterwards."""
@@ -68,16 +73,19 @@ class DocumentHandlers(Struct, frozen=True):
             groups.setdefault((change.account, change.kind), []).append(place)
         versions = [0] * len(body.changes)
         for (account, kind), places in groups.items():
-            changes = [body.changes[place] for place in places]
-            stored = await self._put(account, kind, changes)
+            documents = [
+                VersionedDocument(each.id, each.version, each.document)
+                for each in (body.changes[place] for place in places)
+            ]
+            stored = await self.write(account, kind, documents)
             for place, version in zip(places, stored, strict=True):
                 versions[place] = version
         return PatchedDocuments(tuple(versions))
 
-    async def _put(
-        self, account: str, kind: DocumentKind, changes: Sequence[DocumentChange]
+    async def write(
+        self, account: str, kind: DocumentKind, documents: Sequence[VersionedDocument]
     ) -> list[int]:
-        documents = [VersionedDocument(each.id, each.version, each.document) for each in changes]
+        """Store documents; returns the version of each afterwards, 0: not accepted."""
         if kind == "agent":
             versions = await self.agents.put(account, documents)
         elif kind == "flow":
@@ -108,14 +116,6 @@ def _kind(request: web.Request) -> DocumentKind:
 def _is_flow(body: bytes) -> bool:
     try:
         decode_message(body, FlowState)
-    except msgspec.DecodeError:
-        return False
-    return True
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        msgspec.json.decode(text)
     except msgspec.DecodeError:
         return False
     return True

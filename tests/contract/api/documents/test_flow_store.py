@@ -7,10 +7,10 @@ from sqlalchemy import func, select
 from api.common.errors import Conflict, NotFound, PreconditionFailed
 from api.db.database import Database
 from api.documents.cipher import DocumentCipher
-from api.documents.deleted_flows import TOMBSTONE_KEPT_MS, DeletedFlows
 from api.documents.document import Document
 from api.documents.flow_store import MAX_FLOW_VERSIONS, FlowStore
 from api.documents.store import DocumentStore
+from api.documents.sync_store import DELETION_KEPT_MS, SyncStore
 from api.documents.tables import collections, documents, flow_versions
 from tests.contract.api.documents.stores import (
     SECRET,
@@ -20,7 +20,6 @@ from tests.contract.api.documents.stores import (
 )
 from tests.harness.api.manual_clock import ManualClock
 from wire.documents.versioned import FlowState
-from wire.flow import MAX_CALL_S
 
 
 @pytest.fixture
@@ -153,43 +152,23 @@ async def test_old_versions_count_no_more(flows: FlowStore, database: Database) 
 async def test_versions_of_a_deleted_flow(
     flows: FlowStore, store: DocumentStore, database: Database, clock: ManualClock
 ) -> None:
-    """They can be restored for as long as a call may last; then they are removed, but no number."""
-    deleted = DeletedFlows(database, clock, DocumentCipher((SECRET,)))
+    """They can be restored for as long as a call may last; then they are removed."""
+    synced = SyncStore(database, clock, DocumentCipher((SECRET,)))
     for flow_id in ("ivr", "restored", "live"):
         await flows.put_flow_version("acme", flow_id, b"{1}")
         await flows.put_flow_version("acme", flow_id, b"{2}")
     await store.delete("acme", "flow", "ivr")
     await store.delete("acme", "flow", "restored")
-    clock.now += MAX_CALL_S * 1000
-    assert await deleted.remove_versions() == 0
+    clock.now += DELETION_KEPT_MS
+    await synced.remove_old_deletions()
     await flows.put_flow_version("acme", "restored", b"{3}")
     assert (await flows.flow_version("acme", "restored", 1)).body == b"{1}"
     clock.now += 1
-    assert await deleted.remove_versions() == 1
-    assert await deleted.remove_versions() == 0
+    await synced.remove_old_deletions()
     await size_of(database)
-    assert len(await flows.flow_versions("acme", "live")) == 2
+    names = select(flow_versions.c.flow_id).distinct().order_by(flow_versions.c.flow_id)
+    assert [each.flow_id for each in await database.rows(names)] == ["live", "restored"]
+    gone = select(documents.c.id).where(documents.c.is_deleted)
+    assert await database.rows(gone) == []
     _, version = await flows.put_flow_version("acme", "ivr", b"{4}")
-    assert version.number == 3
-    assert [each.number for each in await flows.flow_versions("acme", "ivr")] == [3]
-    for removed in (1, 2):
-        with pytest.raises(NotFound):
-            await flows.flow_version("acme", "ivr", removed)
-        with pytest.raises(NotFound):
-            await flows.publish("acme", "ivr", removed)
-
-
-async def test_nothing_is_left_of_an_old_deletion(
-    flows: FlowStore, store: DocumentStore, database: Database, clock: ManualClock
-) -> None:
-    """Its number goes with it, also if its versions were not removed before."""
-    deleted = DeletedFlows(database, clock, DocumentCipher((SECRET,)))
-    for flow_id in ("ivr", "live"):
-        await flows.put_flow_version("acme", flow_id, b"{1}")
-    await store.delete("acme", "flow", "ivr")
-    clock.now += TOMBSTONE_KEPT_MS + 1
-    assert await deleted.remove_versions() == 1
-    assert await deleted.remove_old_deletions() == 1
-    names = select(flow_versions.c.flow_id)
-    assert [each.flow_id for each in await database.rows(names)] == ["live"]
-    await size_of(database)
+    assert version.number == 1

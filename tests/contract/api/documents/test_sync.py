@@ -1,12 +1,9 @@
 """The documents of the database and of the engines' store become the same after any loss."""
 
-from typing import Any
-
 import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from api.common.errors import NotFound
 from api.documents.document import Kind
 from api.documents.plugin import DocumentSlice
 from engine.store.versioned_documents import VersionedDocument
@@ -50,20 +47,7 @@ async def in_engine(rest: Rest, account: str = "acme") -> dict[str, bytes]:
     return found | ({"flow": flow[1]} if flow else {})
 
 
-async def flow_bodies(documents: DocumentSlice) -> list[bytes]:
-    """Return the versions of a flow."""
-    found = await documents.flows.flow_versions("acme", "ivr")
-    return [(await documents.flows.flow_version("acme", "ivr", each.number)).body for each in found]
-
-
 EVERYTHING = {**{kind: body for kind, (_, body) in BODIES.items()}, "flow": FLOW}
-
-
-async def rpc(rest: Rest, method: str, path: str, body: object = None) -> Any:
-    """Send a request of an operator."""
-    status, answer = await rest.scene.request(method, path, body)
-    assert status == 200, answer
-    return answer
 
 
 async def test_a_change_is_pushed(kept: Rest, documents: DocumentSlice) -> None:
@@ -75,7 +59,7 @@ async def test_a_change_is_pushed(kept: Rest, documents: DocumentSlice) -> None:
     assert await kept.scene.store.phones.owner("PJSIP/1001") == "acme"
     await documents.flows.put_flow_version("acme", "ivr", b'{"2":2}')
     await documents.store.delete("acme", "route", OURS)
-    await documents.store.delete("acme", "agent", "1001")
+    await documents.agents.delete("acme", "agent", "1001")
     await documents.sync.push("acme")
     assert await kept.scene.store.flow("acme", "ivr") == (2, b'{"2":2}')
     assert (await in_engine(kept)).keys() == EVERYTHING.keys() - {"route", "agent", "phone"}
@@ -100,49 +84,60 @@ async def test_a_lost_store_is_refilled(kept: Rest, documents: DocumentSlice) ->
     assert logs == []
 
 
-async def test_what_operators_change_is_taken_over(kept: Rest, documents: DocumentSlice) -> None:
-    """It is newer than what the database has; the database has it under the same version."""
-    await put_all(documents)
-    await documents.sync.push("acme")
-    changed = {"account": "acme", "action": "https://y.example/"}
-    await rpc(kept, "PUT", f"/routes/{OURS}", changed)
-    await rpc(kept, "PUT", f"/requests/acme/{REQUEST_ID}", {"url": "https://x.example/y"})
-    await rpc(kept, "PUT", "/agents/acme/1001", {"endpoint": "PJSIP/1002"})
-    await rpc(kept, "PUT", "/agents/acme/1003", {"endpoint": "PJSIP/1003"})
-    await rpc(kept, "PUT", "/flows/acme/ivr", TREE)
-    await rpc(kept, "POST", "/callbacks/acme/rotate")
-    await documents.sync.compare_account("acme")
-    route = await documents.store.get("acme", "route", OURS)
-    assert msgspec.json.decode(route.body) == changed
-    assert {OURS: route.version} == await kept.scene.store.documents.versions("acme", "route")
-    request = msgspec.json.decode((await documents.store.get("acme", "request", REQUEST_ID)).body)
-    assert (request["url"], request["secrets"]) == ("https://x.example/y", {"key": "a secret"})
-    assert b"1002" in (await documents.store.get("acme", "agent", "1001")).body
-    assert b"1003" in (await documents.store.get("acme", "agent", "1003")).body
-    assert (await documents.flows.flow_version("acme", "ivr", 2)).is_published
-    callback = msgspec.json.decode((await documents.store.get("acme", "callback", "default")).body)
-    assert callback["previous"] == "whsec_eA=="
-    await rpc(kept, "DELETE", f"/routes/{OURS}")
-    await rpc(kept, "DELETE", "/flows/acme/ivr")
-    await documents.sync.compare_account("acme")
-    gone: tuple[tuple[Kind, str], ...] = (("route", OURS), ("flow", "ivr"))
-    for kind, doc_id in gone:
-        with pytest.raises(NotFound):
-            await documents.store.get("acme", kind, doc_id)
-
-
 async def test_other_accounts_stay_in_the_engines_store(
     kept: Rest, documents: DocumentSlice
 ) -> None:
-    """What an operator stores for an account that is not in the database is left alone."""
+    """What another writer stores for an account that is not in the database is left alone."""
     store = kept.scene.store
-    body = msgspec.json.encode({"account": "unknown", "action": "https://x.example/"})
-    await rpc(kept, "PUT", "/routes/+4799", msgspec.json.decode(body))
-    await store.put_agent("unknown", "1001", AGENT)
+    route = {"account": "unknown", "action": "https://x.example/"}
+    await kept.scene.documents.route("+4799", route)
+    await kept.scene.documents.agent("unknown", "1001", msgspec.json.decode(AGENT))
     await documents.sync.compare_all()
     assert await store.route("+4799") is not None
-    assert await store.agent("unknown", "1001") == AGENT
+    assert await store.agent("unknown", "1001") is not None
     assert await documents.store.owner("route", "+4799") is None
+
+
+async def test_a_restored_database_replaces_what_is_newer(
+    kept: Rest, documents: DocumentSlice
+) -> None:
+    """The engines' store survived with later documents, and with some that the backup has not."""
+    await put_all(documents)
+    await documents.sync.push("acme")
+    later = 2 * kept.services.now_ms()
+    changed = ROUTE.replace(b"x.ex", b"y.ex")
+    more: tuple[tuple[Kind, str, bytes], ...] = (
+        ("route", OURS, changed),
+        ("route", "+4721939999", changed),
+        ("agent", "1001", NAMED),
+        ("phone", "1002", PHONE),
+        ("flow", "ivr", msgspec.json.encode(FlowState(0, 7))),
+    )
+    for kind, doc_id, body in more:
+        await kept.scene.store.documents.put("acme", kind, [VersionedDocument(doc_id, later, body)])
+    await documents.sync.compare_account("acme")
+    assert await in_engine(kept) == EVERYTHING
+    assert (await kept.scene.store.routes()).keys() == {OURS}
+    assert (await kept.scene.store.phones.all()).keys() == {"1001"}
+    assert (await documents.store.get("acme", "route", OURS)).version > later
+    with capture_logs() as logs:
+        await documents.sync.compare_account("acme")
+    assert logs == []
+    assert differences(kept) == 0
+
+
+async def test_a_document_that_engines_have_deleted_later(
+    kept: Rest, documents: DocumentSlice
+) -> None:
+    """It is stored again all the same: the database has it."""
+    await documents.store.put("acme", "route", OURS, ROUTE)
+    later = 2 * kept.services.now_ms()
+    deletion = VersionedDocument(OURS, later, None)
+    await kept.scene.store.documents.put("acme", "route", [deletion])
+    for _ in range(3):
+        await documents.sync.compare_account("acme")
+    assert await kept.scene.store.route(OURS) == ROUTE
+    assert differences(kept) == 0
 
 
 async def test_an_old_snapshot_is_brought_up_to_date(kept: Rest, documents: DocumentSlice) -> None:
@@ -166,44 +161,25 @@ async def test_an_old_snapshot_is_brought_up_to_date(kept: Rest, documents: Docu
 
 
 async def test_a_route_moves_to_another_account(kept: Rest, documents: DocumentSlice) -> None:
-    """Over REST and by an operator, also to an account that the database does not have."""
+    """Whichever account's change arrives first, and if the first one's is sent again."""
     await documents.store.put("acme", "route", OURS, ROUTE)
     await documents.sync.push("acme")
     moved = ROUTE.replace(b"acme", b"other")
     await documents.store.put("other", "route", OURS, moved)
     await documents.sync.push("other")
+    await documents.sync.push("acme")
+    assert await kept.scene.store.route(OURS) == moved
     await documents.sync.compare_all()
     assert await kept.scene.store.route(OURS) == moved
-    await rpc(kept, "PUT", f"/routes/{OURS}", msgspec.json.decode(ROUTE))
-    await documents.sync.compare_all()
-    assert await documents.store.owner("route", OURS) == "acme"
-    unknown = {"account": "unknown", "action": "https://x.example/"}
-    await rpc(kept, "PUT", f"/routes/{OURS}", unknown)
-    await documents.sync.compare_account("acme")
-    assert await documents.store.owner("route", OURS) is None
-    assert msgspec.json.decode((await kept.scene.store.route(OURS)) or b"") == unknown
+    assert await documents.store.owner("route", OURS) == "other"
     with capture_logs() as logs:
         await documents.sync.compare_account("acme")
     assert logs == []
 
 
-async def test_a_flow_version_that_both_have_numbered(kept: Rest, documents: DocumentSlice) -> None:
-    """The later one gets the next number on both sides; none is lost."""
-    await documents.flows.put_flow_version("acme", "ivr", b'{"ours":1}')
-    await rpc(kept, "PUT", "/flows/acme/ivr", TREE)
-    theirs = (await kept.scene.store.flow("acme", "ivr") or (0, b""))[1]
-    await documents.sync.compare_account("acme")
-    await documents.sync.push("acme")
-    assert await flow_bodies(documents) == [b'{"ours":1}', theirs]
-    assert await kept.scene.store.flow("acme", "ivr") == (2, theirs)
-    assert await kept.scene.store.flow("acme", "ivr", 1) == (1, b'{"ours":1}')
-    state = msgspec.json.decode((await documents.store.get("acme", "flow", "ivr")).body)
-    assert msgspec.convert(state, FlowState) == FlowState(2, 2)
-
-
 async def test_an_endpoint_of_another_account(kept: Rest, documents: DocumentSlice) -> None:
     """Its agent is not stored at engines, which is logged; it is tried again later."""
-    await rpc(kept, "PUT", "/agents/unknown/1001", {"endpoint": "PJSIP/1001"})
+    await kept.scene.documents.agent("unknown", "1001", {"endpoint": "PJSIP/1001"})
     await documents.store.put("acme", "agent", "1001", AGENT)
     await documents.store.put("acme", "agent", "1002", AGENT.replace(b"1001", b"1002"))
     with capture_logs() as logs:
@@ -215,7 +191,7 @@ async def test_an_endpoint_of_another_account(kept: Rest, documents: DocumentSli
     with capture_logs() as logs:
         await documents.sync.compare_next()
     assert logs == []
-    await rpc(kept, "DELETE", "/agents/unknown/1001")
+    await kept.scene.documents.delete("unknown", "agent", "1001")
     await documents.sync.compare_account("acme")
     await documents.sync.compare_account("acme")
     assert differences(kept) == 0
@@ -255,7 +231,8 @@ async def test_a_flow_whose_version_engines_reject(kept: Rest, documents: Docume
         await documents.sync.compare_account("acme")
     rejected = [each["id"] for each in logs if "not accepted by the" in each["event"]]
     assert rejected == ["broken"]
-    assert await kept.scene.store.flows("acme") == {"ivr": 1}
+    assert await kept.scene.store.flow("acme", "ivr") == (1, FLOW)
+    assert await kept.scene.store.flow("acme", "broken") is None
 
 
 def differences(rest: Rest) -> float | None:

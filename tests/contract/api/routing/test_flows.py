@@ -35,7 +35,7 @@ async def put(rest: Rest, document: object, path: str = ONE, **headers: str) -> 
 
 async def at_engine(rest: Rest, flow_id: str = "support") -> Any:
     """Return the flow that calls run."""
-    status, found = await rest.scene.request("GET", f"/flows/acme/{flow_id}")
+    status, found = await rest.scene.request("GET", f"/documents/acme/flow/{flow_id}")
     return found if status == 200 else None
 
 

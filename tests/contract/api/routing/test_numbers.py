@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.harness.api.rest import OTHERS, OURS, Rest
@@ -21,7 +22,8 @@ async def put(rest: Rest, body: object, path: str = ROUTE, **headers: str) -> st
 
 async def at_engine(rest: Rest) -> Any:
     """Return the routes that the engine knows."""
-    return (await rest.scene.request("GET", "/routes"))[1]
+    found = await rest.scene.store.routes()
+    return {number: msgspec.json.decode(body) for number, body in found.items()}
 
 
 async def test_a_route_is_put_shown_and_deleted(kept: Rest) -> None:

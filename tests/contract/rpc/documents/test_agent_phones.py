@@ -1,6 +1,6 @@
 """Whose an agent's endpoint is, also after failures; and which endpoints can have a password."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -10,27 +10,43 @@ import pytest
 from engine.ari.request import Reply, Request
 from engine.store.errors import StoreDown
 from engine.store.phones import RESERVED_MS
+from engine.store.versioned_documents import VersionedDocument
 from tests.harness.api.manual_clock import ManualClock
+from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.store.unreliable_memory import UnreliableStore
+from wire.documents.versioned import DocumentKind
 
 PHONE = {"endpoint": "PJSIP/1002"}
 ANN, BOB = "/agents/acme/ann", "/agents/other/bob"
 PASSWORD = {"password": "correct-horse-battery"}
 TAKEN = (409, "endpoint_taken")
+REFUSED = (200, [0])  # a document that the engine does not accept
+DRAFT_PATH = f"{ANN}/password/draft"
 AUTH = "asterisk/config/dynamic/res_pjsip/auth/1002"
 
 
-class FullStore(UnreliableStore):
-    """A store that reads and claims, and stores no agents while it is full."""
+class FullDocuments(MemoryVersionedDocuments):
+    """Documents that are read, and not stored while the store is full."""
 
     is_full = False
 
-    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        """Store an agent, unless full."""
+    async def put(
+        self, account: str, kind: DocumentKind, documents: Sequence[VersionedDocument]
+    ) -> list[int]:
+        """Store documents, unless full."""
         if self.is_full:
             raise StoreDown("out of memory")
-        await super().put_agent(account, agent_id, body)
+        return await super().put(account, kind, documents)
+
+
+class FullScene(RpcScene):
+    """An engine's RPC whose store may be full."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        store = UnreliableStore(now_ms=clock)
+        self.stored = store.documents = FullDocuments(clock)
+        super().__init__(store)
 
 
 @pytest.fixture
@@ -40,15 +56,13 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def full(clock: ManualClock, tmp_path: Path) -> AsyncIterator[RpcScene]:
+async def full(clock: ManualClock, tmp_path: Path) -> AsyncIterator[FullScene]:
     """Run an engine's RPC whose store is full."""
     async with AsyncExitStack() as stack:
-        store = FullStore(now_ms=clock)
-        scene = RpcScene(store)
+        scene = FullScene(clock)
         await scene.open(stack, tmp_path)
-        store.is_full = True
+        scene.stored.is_full = True
         yield scene
-        store.is_full = False
 
 
 async def status_of(scene: RpcScene, method: str, path: str, body: object = None) -> int:
@@ -56,67 +70,52 @@ async def status_of(scene: RpcScene, method: str, path: str, body: object = None
     return (await scene.request(method, path, body))[0]
 
 
-async def test_an_agent_that_cannot_be_stored_has_no_endpoint(full: RpcScene) -> None:
-    """Another account can have it at once."""
-    assert await full.problem("PUT", ANN, PHONE) == (503, "store_down")
-    assert await full.store.phones.owner("PJSIP/1002") is None
-    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
-    assert await status_of(full, "PUT", BOB, PHONE) == 200
+async def sent(scene: RpcScene, account: str, agent_id: str, version: int, body: object) -> Any:
+    """Send an agent; return the status, and the version that the store then has."""
+    each = {"account": account, "kind": "agent", "id": agent_id, "version": version, "body": body}
+    status, answer = await scene.request("PATCH", "/documents", {"changes": [each]})
+    return status, answer.get("versions")
 
 
-async def test_an_agent_that_fails_to_be_stored_keeps_its_endpoint(full: RpcScene) -> None:
-    """The one that it has, of a document that is stored."""
-    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
-    await full.request("PUT", ANN, PHONE)
-    full.store.is_full = True  # type: ignore[attr-defined]  # it is a FullStore
-    assert await full.problem("PUT", ANN, {**PHONE, "name": "Ann"}) == (503, "store_down")
-    assert await full.problem("PUT", BOB, PHONE) == TAKEN
+async def test_an_agent_that_fails_to_be_stored_keeps_its_endpoint(
+    full: FullScene, clock: ManualClock
+) -> None:
+    """The claim stays until it is stored; after a minute another account can have it."""
+    assert await sent(full, "acme", "ann", 2, PHONE) == (503, None)
+    full.stored.is_full = False
+    assert await sent(full, "other", "bob", 2, PHONE) == REFUSED
+    clock.now += RESERVED_MS
+    assert await sent(full, "other", "bob", 2, PHONE) == (200, [2])
+    assert await sent(full, "acme", "ann", 2, PHONE) == REFUSED
 
 
 async def test_a_checked_agent_has_its_endpoint_for_a_minute(
-    full: RpcScene, clock: ManualClock
+    full: FullScene, clock: ManualClock
 ) -> None:
     """Until it is stored; if that fails, another account can have it after that."""
     assert await status_of(full, "POST", f"{ANN}/check", PHONE) == 200
-    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
+    full.stored.is_full = False
     assert await full.problem("POST", f"{BOB}/check", PHONE) == TAKEN
-    assert await full.problem("PUT", BOB, PHONE) == TAKEN
+    assert await sent(full, "other", "bob", 2, PHONE) == REFUSED
     clock.now += RESERVED_MS
-    assert await status_of(full, "PUT", BOB, PHONE) == 200
+    assert await sent(full, "other", "bob", 2, PHONE) == (200, [2])
     assert await full.problem("POST", f"{ANN}/check", PHONE) == TAKEN
 
 
-async def test_a_claim_that_an_engine_left_behind(full: RpcScene, clock: ManualClock) -> None:
+async def test_a_claim_that_an_engine_left_behind(full: FullScene, clock: ManualClock) -> None:
     """An engine was killed between the claim and the agent: after a minute it does not count."""
     await full.store.phones.claim("PJSIP/1002", "acme")
-    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
-    assert await full.problem("PUT", BOB, PHONE) == TAKEN
+    full.stored.is_full = False
+    assert await sent(full, "other", "bob", 2, PHONE) == REFUSED
     clock.now += RESERVED_MS
-    assert await status_of(full, "PUT", BOB, PHONE) == 200
+    assert await sent(full, "other", "bob", 2, PHONE) == (200, [2])
     assert await full.store.phones.owner("PJSIP/1002") == "other"
-
-
-@pytest.mark.parametrize("method", ["DELETE", "PUT"])
-async def test_no_password_stays_without_its_agent(full: RpcScene, method: str) -> None:
-    """An agent that fails to be deleted or moved has none any more: so it can be repeated."""
-    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
-    await full.request("PUT", ANN, PHONE)
-    await full.request("PUT", f"{ANN}/password", PASSWORD)
-    full.store.is_full = True  # type: ignore[attr-defined]  # it is a FullStore
-    body = {"endpoint": "PJSIP/1003"} if method == "PUT" else None
-    assert await full.problem(method, ANN, body) == (503, "store_down")
-    assert await full.store.phones.all() == {}
-    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
-    assert await status_of(full, method, ANN, body) == 200
-    assert await full.store.phones.owner("PJSIP/1002") is None
 
 
 async def test_an_older_document_claims_nothing(scene: RpcScene) -> None:
     """The endpoint that an agent had before the newest change stays free."""
-    assert await status_of(scene, "PUT", ANN, {"endpoint": "PJSIP/1003"}) == 200
-    change = document("agent", "ann", 2, PHONE)
-    _, answer = await scene.request("PATCH", "/documents", {"changes": [change]})
-    assert answer["versions"][0] > 2
+    assert await sent(scene, "acme", "ann", 4, {"endpoint": "PJSIP/1003"}) == (200, [4])
+    assert await sent(scene, "acme", "ann", 2, PHONE) == (200, [4])
     assert await scene.store.phones.owner("PJSIP/1002") is None
 
 
@@ -138,21 +137,16 @@ def configure(scene: RpcScene, *, auth: int, change: int) -> list[Request]:
 
 
 @pytest.mark.parametrize(("auth", "change"), [(200, 403), (404, 200)])
-@pytest.mark.parametrize("path", ["password", "password/draft"])
 async def test_an_endpoint_in_the_configuration_gets_no_password(
-    scene: RpcScene, path: str, auth: int, change: int
+    scene: RpcScene, auth: int, change: int
 ) -> None:
     """The one in pjsip.conf would stay valid; the error says what is allowed instead."""
     configure(scene, auth=auth, change=change)
-    await scene.request("PUT", ANN, PHONE)
-    body: dict[str, Any] = {**PASSWORD, "agent": PHONE} if "draft" in path else PASSWORD
-    method = "POST" if "draft" in path else "PUT"
-    status, problem = await scene.request(method, f"{ANN}/{path}", body)
+    status, problem = await scene.request("POST", DRAFT_PATH, {**PASSWORD, "agent": PHONE})
     assert (status, problem["code"]) == (400, "configured_endpoint")
     (error,) = problem["errors"]
     assert error["path"] == "endpoint"
     assert "such as PJSIP/acme-ann" in error["message"]
-    assert await scene.store.phones.all() == {}
 
 
 @pytest.mark.parametrize(("auth", "change"), [(200, 200), (500, 500), (0, 0)])
@@ -161,11 +155,10 @@ async def test_an_endpoint_that_engines_made_gets_a_password(
 ) -> None:
     """Also if the store has lost it; and if the node does not say where it comes from."""
     requests = configure(scene, auth=auth, change=change)
-    await scene.request("PUT", ANN, PHONE)
-    assert await status_of(scene, "PUT", f"{ANN}/password", PASSWORD) == 200
+    await scene.documents.password("acme", "ann", PHONE, PASSWORD["password"])
     assert all((each.body or {}).get("fields", []) == [] for each in requests)
     requests.clear()
-    assert await status_of(scene, "PUT", f"{ANN}/password", PASSWORD) == 200
+    await scene.documents.password("acme", "ann", PHONE, PASSWORD["password"])
     assert requests == []  # the store knows it
 
 
@@ -178,28 +171,6 @@ async def test_a_drafted_password(scene: RpcScene) -> None:
     assert (document["account"], document["agent_id"], document["name"]) == ("acme", "ann", "Ann")
     assert {"md5", "sha256"} <= document.keys()
     assert await scene.store.phones.all() == {}
-
-
-async def test_a_late_move_deletes_no_newer_password(full: RpcScene, clock: ManualClock) -> None:
-    """One agent has left the endpoint, and another one has it since: engines hear of it later."""
-    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
-    await full.request("PUT", ANN, PHONE)
-    await full.request("PUT", f"{ANN}/password", PASSWORD)
-    since = clock.now + 1_000
-    clock.now += 60_000
-    moved = document("agent", "ann", since, {"endpoint": "PJSIP/1003"})
-    follower = document("agent", "carl", since + 2, PHONE)
-    await full.request("PATCH", "/documents", {"changes": [moved, follower]})
-    assert await full.store.phones.all() == {}
-    credentials = {"account": "acme", "agent_id": "carl", "md5": "x", "sha256": "y"}
-    phone = document("phone", "1002", since + 4, credentials)
-    await full.request("PATCH", "/documents", {"changes": [phone]})
-    assert (await full.store.phones.all()).keys() == {"1002"}
-
-
-def document(kind: str, doc_id: str, version: int, body: dict[str, str]) -> dict[str, Any]:
-    """Return the change of a document of acme."""
-    return {"account": "acme", "kind": kind, "id": doc_id, "version": version, "body": body}
 
 
 BROWSER = {**PHONE, "phone": "browser"}
@@ -253,7 +224,7 @@ async def test_another_agents_login_is_not_kept(scene: RpcScene) -> None:
 
 async def test_the_nodes_of_a_login(scene: RpcScene) -> None:
     """None for an agent without credentials; an agent that there is not is not found."""
-    await scene.request("PUT", ANN, BROWSER)
+    await scene.documents.agent("acme", "ann", BROWSER)
     status, found = await scene.request("GET", f"{LOGINS}?username=1002~tab")
     assert (status, found.get("nodes", [])) == (200, [])
     assert await scene.problem("GET", "/agents/acme/none/phone-credentials") == (404, "not_found")

@@ -5,10 +5,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.harness.callbacks.settings import SettingsWriter
 from tests.harness.customers.signatures import verified
 from tests.harness.customers.webhook_server import WebhookServer, status
 from tests.harness.rpc.scene import RpcScene
 from wire.callbacks.account import PutCallback
+from wire.callbacks.settings import CallbackSettings
 from wire.callbacks.targets import HttpsTarget
 
 PATH = "/status"
@@ -21,10 +23,16 @@ async def hooks() -> AsyncIterator[WebhookServer]:
         yield made
 
 
+async def put(scene: RpcScene, target: str | None) -> CallbackSettings:
+    """Set the target, also one without TLS; return the settings."""
+    writer = SettingsWriter(scene.store, scene.accounts)
+    return await writer.put("acme", PutCallback(target))
+
+
 async def test_a_test_event_is_signed(scene: RpcScene, hooks: WebhookServer) -> None:
     """It arrives with the account's signature; the result names the event and the time it took."""
     url = hooks.answers(PATH, None)
-    settings, _ = await scene.accounts.put("acme", PutCallback(url))
+    settings = await put(scene, url)
     answer, result = await scene.request("POST", "/callbacks/acme/test")
     assert answer == 200
     assert 0 <= result.pop("tookMs") < 60_000
@@ -46,7 +54,7 @@ async def test_a_failed_test_says_why(
     scene: RpcScene, hooks: WebhookServer, code: int, reason: str
 ) -> None:
     """Nothing follows from it: neither is it repeated, nor does a 410 stop the target."""
-    await scene.accounts.put("acme", PutCallback(hooks.answers(PATH, status(code))))
+    await put(scene, hooks.answers(PATH, status(code)))
     _, result = await scene.request("POST", "/callbacks/acme/test")
     assert (result["delivered"], result["reason"]) == (False, reason)
     assert len(hooks.requests) == 1
@@ -56,7 +64,7 @@ async def test_a_failed_test_says_why(
 async def test_a_stopped_target_can_be_tested(scene: RpcScene, hooks: WebhookServer) -> None:
     """So its owner knows whether it can be set again."""
     url = hooks.answers(PATH, None)
-    await scene.accounts.put("acme", PutCallback(url))
+    await put(scene, url)
     await scene.accounts.stop("acme", HttpsTarget(url))
     assert (await scene.request("POST", "/callbacks/acme/test"))[1]["delivered"]
 
@@ -64,6 +72,6 @@ async def test_a_stopped_target_can_be_tested(scene: RpcScene, hooks: WebhookSer
 async def test_an_account_without_a_target(scene: RpcScene) -> None:
     """It is said so, also if it has signing secrets."""
     assert await scene.problem("POST", "/callbacks/acme/test") == (409, "no_target")
-    await scene.accounts.put("acme", PutCallback())
+    await put(scene, None)
     assert await scene.problem("POST", "/callbacks/acme/test") == (409, "no_target")
     assert await scene.problem("POST", "/callbacks/a%2Fb/test") == (400, "invalid")

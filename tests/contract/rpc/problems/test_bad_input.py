@@ -109,7 +109,7 @@ async def test_a_body_has_a_size(scene: RpcScene) -> None:
     """A body above the maximum size gets 413."""
     body = b" " * (MAX_BODY_BYTES + 1)
     assert (await scene.problem("POST", "/calls", body))[0] == 413
-    assert (await scene.problem("PUT", "/flows/acme/f", body))[0] == 413
+    assert (await scene.problem("POST", "/flows/acme/f/check", body))[0] == 413
 
 
 @pytest.mark.parametrize("encoding", [b"gzip", b"deflate", b"br", b"nonsense"])
@@ -129,7 +129,7 @@ async def test_a_body_packed_wrongly_is_not_our_fault(scene: RpcScene, encoding:
         ("GET", "/nothing", 404),
         ("DELETE", "/calls", 405),
         ("GET", "/calls/x/hangup", 405),
-        ("GET", "/flows/acme/none", 404),
+        ("GET", "/documents/acme/flow/none", 404),
     ],
 )
 async def test_what_is_not_there(scene: RpcScene, method: str, path: str, status: int) -> None:

@@ -9,6 +9,7 @@ from aiohttp import web
 from engine.callbacks.transport import SignedEvent, sign
 from tests.contract.rpc.webhooks.scene import CALL, EVENT, REQUEST_ID, SECRET, WebhookScene
 from tests.harness.signing import fixed_signer
+from tests.harness.store.documents import put_request
 from wire.callbacks.targets import HttpsTarget
 
 
@@ -60,7 +61,7 @@ async def test_callbacks(webhook_scene: WebhookScene) -> None:
     assert first["webhook-timestamp"] != second["webhook-timestamp"]
 
 
-async def put_request(webhook_scene: WebhookScene, **more: Any) -> None:
+async def store_request(webhook_scene: WebhookScene, **more: Any) -> None:
     """Store an API request with secrets in all of its parts."""
     document = {
         "url": webhook_scene.url + "?key={{secrets.token}}&from={{call.from}}",
@@ -69,8 +70,8 @@ async def put_request(webhook_scene: WebhookScene, **more: Any) -> None:
         "json": {"token": "{{secrets.token}}", "from": "{{call.from}}"},
         "secrets": {"token": SECRET},
     }
-    await webhook_scene.scene.store.put_request(
-        "acme", REQUEST_ID, msgspec.json.encode(document | more)
+    await put_request(
+        webhook_scene.scene.store, "acme", REQUEST_ID, msgspec.json.encode(document | more)
     )
 
 
@@ -83,7 +84,7 @@ async def send_request(webhook_scene: WebhookScene, caller: str = "+4799999999")
 
 async def test_secrets_of_an_api_request(webhook_scene: WebhookScene) -> None:
     """The log has their templates, and a retry fills in the present secrets."""
-    await put_request(webhook_scene)
+    await store_request(webhook_scene)
     view = await send_request(webhook_scene)
     assert "a-secret" not in msgspec.json.encode(view).decode()
     assert view["requestBody"]["text"] == '{"token":"{{secrets.token}}","from":"+4799999999"}'
@@ -107,7 +108,7 @@ async def test_a_server_that_repeats_secrets(webhook_scene: WebhookScene) -> Non
         return web.json_response({"url": str(request.url), "headers": headers, "body": body})
 
     webhook_scene.server.answers = [repeats]
-    await put_request(webhook_scene)
+    await store_request(webhook_scene)
     view = await send_request(webhook_scene)
     await webhook_scene.retry(view["id"])
     for each in await webhook_scene.list():
@@ -119,7 +120,7 @@ async def test_a_server_that_repeats_secrets(webhook_scene: WebhookScene) -> Non
 
 async def test_text_that_looks_like_a_secret(webhook_scene: WebhookScene) -> None:
     """A caller cannot get a secret by its name: such a request is not repeated."""
-    await put_request(webhook_scene)
+    await store_request(webhook_scene)
     view = await send_request(webhook_scene, "{{secrets.token}}")
     problem = await webhook_scene.scene.problem("POST", f"/webhooks/acme/{view['id']}/retry")
     assert problem == (409, "not_repeatable")
@@ -129,14 +130,14 @@ async def test_text_that_looks_like_a_secret(webhook_scene: WebhookScene) -> Non
 async def test_an_api_request_that_changed(webhook_scene: WebhookScene, change: str) -> None:
     """What the log does not have comes from the API request; without it nothing is sent."""
     header = {"Authorization": "{{call.from}}"} if change == "other_header" else None
-    await put_request(webhook_scene, **({"headers": header} if header else {}))
+    await store_request(webhook_scene, **({"headers": header} if header else {}))
     view = await send_request(webhook_scene)
     if change == "removed":
-        await webhook_scene.scene.store.put_request("acme", REQUEST_ID, None)
+        await put_request(webhook_scene.scene.store, "acme", REQUEST_ID, None)
     elif change == "other_port":  # the log's address may be that of somebody who had changed it
-        await put_request(webhook_scene, url="http://127.0.0.1:9/")
+        await store_request(webhook_scene, url="http://127.0.0.1:9/")
     elif change == "without_secret":
-        await put_request(webhook_scene, secrets={})
+        await store_request(webhook_scene, secrets={})
     problem = await webhook_scene.scene.problem("POST", f"/webhooks/acme/{view['id']}/retry")
     assert problem == (409, "not_repeatable")
     assert len(webhook_scene.server.requests) == 1

@@ -12,6 +12,7 @@ from engine.store.versioned_documents import VersionedDocument
 from tests.harness.api.manual_clock import ManualClock
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.servers.valkey import Valkey
+from tests.harness.store.documents import put_document, put_phone
 
 MAX_POLLS_BYTES = 20_000  # of ten polls, and of the measurement itself
 
@@ -23,14 +24,14 @@ def phone(number: int, account: str = "a1") -> bytes:
 
 async def delete(store: Store, name: str) -> None:
     """Delete the credentials of a phone of a1."""
-    await store.documents.put("a1", "phone", [VersionedDocument(name, 0, None)])
+    await put_document(store, "a1", "phone", name, None)
 
 
 async def test_phones_are_put_replaced_and_deleted(store: Store) -> None:
     """Credentials are kept by endpoint, over all accounts; a deletion is known for a while."""
-    await store.phones.put("1001", phone(1))
-    await store.phones.put("sales7", phone(2, "a2"))
-    await store.phones.put("1001", phone(3))
+    await put_phone(store, "1001", phone(1))
+    await put_phone(store, "sales7", phone(2, "a2"))
+    await put_phone(store, "1001", phone(3))
     assert await store.phones.all() == {"1001": phone(3), "sales7": phone(2, "a2")}
     assert await store.phones.read("1001") == (phone(3), True)
     await delete(store, "1001")
@@ -41,13 +42,13 @@ async def test_phones_are_put_replaced_and_deleted(store: Store) -> None:
 
 async def test_changes_of_phones(store: Store) -> None:
     """First everything with what was deleted, then what has changed since, over all accounts."""
-    await store.phones.put("1001", phone(1))
-    await store.phones.put("1002", phone(2))
+    await put_phone(store, "1001", phone(1))
+    await put_phone(store, "1002", phone(2))
     await delete(store, "1002")
     found, position = await store.phones.changes("")
     assert found == {"1001": phone(1), "1002": None}
     assert await store.phones.changes(position) == ({}, position)
-    await store.phones.put("1003", phone(3, "a2"))
+    await put_phone(store, "1003", phone(3, "a2"))
     await delete(store, "1001")
     found, last = await store.phones.changes(position)
     assert found == {"1003": phone(3, "a2"), "1001": None}
@@ -59,15 +60,15 @@ async def test_the_first_changes_of_an_empty_store(store: Store) -> None:
     found, position = await store.phones.changes("")
     assert found == {}
     assert await store.phones.changes(position) == ({}, position)
-    await store.phones.put("1001", phone(1))
+    await put_phone(store, "1001", phone(1))
     assert (await store.phones.changes(position))[0] == {"1001": phone(1)}
 
 
 async def test_after_many_changes_everything_is_read(store: Store) -> None:
     """An engine that was away for long reads no long list of names."""
-    await store.phones.put("old", phone(0))
+    await put_phone(store, "old", phone(0))
     _, position = await store.phones.changes("")
-    many = [VersionedDocument(f"{number}", 0, phone(number)) for number in range(MAX_CHANGES + 1)]
+    many = [VersionedDocument(f"{number}", 1, phone(number)) for number in range(MAX_CHANGES + 1)]
     await store.documents.put("a1", "phone", many)
     assert (await store.phones.changes(position))[0].keys() == {"old", *(each.id for each in many)}
 
@@ -77,12 +78,12 @@ async def test_changes_of_a_store_that_lost_everything(shared_valkey: Valkey) ->
     store = RedisStore(shared_valkey.url)
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
-        await store.phones.put("1001", phone(1))
+        await put_phone(store, "1001", phone(1))
         _, position = await store.phones.changes("")
         client.flushall()
         found, empty = await store.phones.changes(position)
         assert found == {}
-        await store.phones.put("1002", phone(2))
+        await put_phone(store, "1002", phone(2))
         for known in (position, empty):
             assert (await store.phones.changes(known))[0] == {"1002": phone(2)}
     await store.close()
@@ -94,7 +95,7 @@ async def test_an_engine_that_was_away_for_hours_misses_no_deletion(shared_valke
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
         _, position = await store.phones.changes("")
-        await store.phones.put("1001", phone(1))
+        await put_phone(store, "1001", phone(1))
         await delete(store, "1001")
         for key in client.scan_iter():
             if client.ttl(key) > 0:  # hours later
@@ -108,7 +109,7 @@ async def test_ten_thousand_phones_cost_little(shared_valkey: Valkey) -> None:
     store = RedisStore(shared_valkey.url)
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
-        many = [VersionedDocument(f"{number}", 0, phone(number)) for number in range(10_000)]
+        many = [VersionedDocument(f"{number}", 1, phone(number)) for number in range(10_000)]
         await store.documents.put("a1", "phone", many)
         found, position = await store.phones.changes("")
         assert len(found) == len(many)

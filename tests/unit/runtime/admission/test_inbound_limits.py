@@ -31,6 +31,7 @@ from tests.harness.runtime.executor_scene import ManualDialPolicy
 from tests.harness.runtime.node_selection_scene import Scene
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.runtime.shard_scene import ENDPOINTS
+from tests.harness.store.documents import put_agent, put_route
 from tests.harness.until import until
 from wire.agents import Agent
 from wire.rpc import NumberRoute
@@ -175,7 +176,7 @@ async def test_a_caller_whose_route_can_not_be_used(
     """The rejection is counted by its reason, and leaves room for others."""
     store = DownStore() if route == b"down" else MemoryStore()
     if route is not None:
-        await store.put_route(NUMBER, route)
+        await put_route(store, NUMBER, route)
     arrival = Arrival(store, rate=(2, 1_000))
     endpoints = replace(ENDPOINTS, policy=StoppedPolicy())
     arrival.shard.context = replace(arrival.shard.context, endpoints=endpoints)
@@ -211,7 +212,7 @@ async def test_no_header_is_read_of_a_call_that_is_refused(policy: ManualDialPol
     """Whoever sends them may send many."""
     store = MemoryStore()
     if policy is not None:
-        await store.put_route(NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
+        await put_route(store, NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
     arrival = Arrival(store, rate=(2, 1_000))
     endpoints = replace(ENDPOINTS, policy=policy or ManualDialPolicy())
     arrival.shard.context = replace(arrival.shard.context, endpoints=endpoints)
@@ -226,7 +227,7 @@ async def test_no_header_is_read_of_a_call_that_is_refused(policy: ManualDialPol
 async def test_a_flood_of_refused_calls_fills_no_log(policy: ManualDialPolicy, code: str) -> None:
     """One line a second for an account and reason; the metric counts each call."""
     store = MemoryStore()
-    await store.put_route(NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    await put_route(store, NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
     arrival = Arrival(store, rate=(1_000, 1_000))
     endpoints = replace(ENDPOINTS, policy=policy)
     arrival.shard.context = replace(arrival.shard.context, endpoints=endpoints)
@@ -257,9 +258,9 @@ async def test_a_phone_shows_what_its_account_may_show(
             return {("acme", "+12025550123"): "+4721930001", ("acme", ""): ""}[account, caller_id]
 
     store = MemoryStore()
-    await store.put_route(NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    await put_route(store, NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
     agent = Agent("PJSIP/mule", caller_id="+12025550123")
-    await store.put_agent("acme", "mule", msgspec.json.encode(agent))
+    await put_agent(store, "acme", "mule", msgspec.json.encode(agent))
     arrival = Arrival(store, AgentTemplate("", ""), rate=(2, 1_000))
     endpoints = replace(ENDPOINTS, policy=OwnNumber())
     arrival.shard.context = replace(arrival.shard.context, endpoints=endpoints)
@@ -272,7 +273,7 @@ async def test_a_phone_shows_what_its_account_may_show(
 async def test_a_number_whose_route_dials_it_is_cut() -> None:
     """The call is rejected (403), so that the one that has dialled it goes on without it."""
     store = MemoryStore()
-    await store.put_route(NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    await put_route(store, NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
     arrival = Arrival(store, rate=(20, 1_000))
     loops = arrival.scene.node_selection.legs.loops
     number = NUMBER.lstrip("+")

@@ -24,6 +24,7 @@ from engine.runtime.pbx_nodes.recovery import RETRY_DELAY_MS, SETTLE_DELAY_MS
 from tests.harness.calls.builders import CHANNEL, ID, NOW, say, tree
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.shard_scene import ManualClock, NotingRecorder, ShardScene
+from tests.harness.store.documents import put_document, put_route
 from wire.callbacks.targets import format_target, parse_call_target
 from wire.party import Diversion
 from wire.rpc import NumberRoute
@@ -51,7 +52,7 @@ async def cache_of(**routes: NumberRoute) -> tuple[InboundRoutes, CountingStore,
     """Return a cache of stored routes, and a clock moved by the test."""
     store, clock = CountingStore(), ManualClock()
     for number, route in routes.items():
-        await store.put_route(number, msgspec.json.encode(route))
+        await put_route(store, number, msgspec.json.encode(route))
     return InboundRoutes(store, clock.now_ms), store, clock
 
 
@@ -63,7 +64,7 @@ async def test_a_number_is_read_again_after_150_ms() -> None:
     read_ms = clock.now_ms()
     clock.pass_ms(TTL_MS - 1)
     assert numbers.cached("+47") == Cached(FoundRoute("+47", ROUTE), read_ms)
-    await store.put_route("+47", None)
+    await put_document(store, ROUTE.account, "route", "+47", None)
     clock.pass_ms(1)
     assert numbers.cached("+47") is None
     assert await numbers.find("+47") is None
@@ -222,9 +223,9 @@ def test_privacy_and_diversion_belong_to_the_call() -> None:
 async def test_the_callback_target_of_the_account() -> None:
     """A number without a target of its own has the account's."""
     store = CountingStore()
-    await store.put_route("+47", msgspec.json.encode(ROUTE))
+    await put_route(store, "+47", msgspec.json.encode(ROUTE))
     own = replace(ROUTE, status_callback_url="a" * 24)
-    await store.put_route("+48", msgspec.json.encode(own))
+    await put_route(store, "+48", msgspec.json.encode(own))
 
     async def default_target(account: str) -> str:
         return "b" * 24 if account == "acme" else ""

@@ -16,6 +16,7 @@ from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.endpoints import Endpoints
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.runtime.shard_scene import ManualClock
+from tests.harness.store.documents import put_agent
 from tests.harness.until import until
 from wire.agents import Agent, AgentView
 
@@ -73,7 +74,7 @@ class Scene:
 async def test_agents_that_can_not_be_called() -> None:
     """If the registrations at all nodes are known; one with a document is known in any case."""
     scene = Scene()
-    await scene.store.put_agent("acme", "ada", msgspec.json.encode(Agent("PJSIP/9")))
+    await put_agent(scene.store, "acme", "ada", msgspec.json.encode(Agent("PJSIP/9")))
     checked = ("1001", "1002", "1003", "ada")
     assert [await scene.check(each) for each in checked] == [""] * 4
     await scene.watch("pbx1", a1001="online", a1002="offline")

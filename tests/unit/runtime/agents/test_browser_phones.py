@@ -14,6 +14,7 @@ from engine.runtime.agents.phone_provisioning import COMPARED_EVERY, PhoneProvis
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.browser_phones import LIFE_MS, PHONE, START_MS, login, phone
 from tests.harness.runtime.object_pbx import ObjectPbx
+from tests.harness.store.documents import put_credentials, put_document
 from wire.agents import PhoneKind
 
 
@@ -34,7 +35,7 @@ class Scene:
 
     async def put(self, credentials: PhoneCredentials) -> list[str]:
         """Store credentials; return what is changed at the node."""
-        await self.credentials.put(PHONE, credentials)
+        await put_credentials(self.credentials.store, PHONE, credentials)
         return await self.provide()
 
     async def provide(self) -> list[str]:
@@ -142,7 +143,7 @@ async def test_a_removed_phone_leaves_nothing(count: int) -> None:
     scene = Scene()
     before = dict(scene.pbx.objects)
     await scene.put(phone(*map(login, range(count))))
-    await scene.credentials.remove("acme", "ada", PHONE)
+    await put_document(scene.credentials.store, "acme", "phone", "ada", None)
     await scene.provide()
     assert scene.pbx.objects == before
 
@@ -175,7 +176,7 @@ async def test_changes_are_read_without_asking_the_node() -> None:
     before = scene.pbx.request_count
     await scene.provisioning.provide(only_changes=True)
     assert scene.pbx.request_count == before
-    await scene.credentials.put(PHONE, phone(login(1), login(2)))
+    await put_credentials(scene.credentials.store, PHONE, phone(login(1), login(2)))
     await scene.provisioning.provide(only_changes=True)
     assert scene.pbx.logins("ada") == usernames(login(1), login(2))
 

@@ -14,6 +14,7 @@ from engine.store.errors import StoreDown
 from engine.store.store import MAX_CHANGES
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.shard_scene import ManualClock
+from tests.harness.store.documents import put_agent
 from wire.agents import Agent
 
 
@@ -64,7 +65,7 @@ class Scene:
 
     async def put(self, agent_id: str, agent: Agent) -> None:
         """Store an agent of acme."""
-        await self.store.put_agent("acme", agent_id, msgspec.json.encode(agent))
+        await put_agent(self.store, "acme", agent_id, msgspec.json.encode(agent))
 
     async def find(self, agent_id: str, account: str = "acme") -> str | None:
         """Return an agent's endpoint."""
@@ -110,7 +111,7 @@ async def test_endpoints_while_the_store_is_down() -> None:
 async def test_an_invalid_document_is_ignored() -> None:
     """The template is used: a document of another version must not stop calls."""
     scene = Scene()
-    await scene.store.put_agent("acme", "1001", b'{"endpoint":["PJSIP/7"]}')
+    await put_agent(scene.store, "acme", "1001", b'{"endpoint":["PJSIP/7"]}')
     assert await scene.find("1001") == "PJSIP/1001"
     assert await scene.directory.agent_of("acme", "PJSIP/1001") == Caller("1001")
 
@@ -118,7 +119,7 @@ async def test_an_invalid_document_is_ignored() -> None:
 async def test_a_document_of_a_later_version_is_read() -> None:
     """Without the field that this version does not know."""
     scene = Scene()
-    await scene.store.put_agent("acme", "1001", b'{"endpoint":"PJSIP/7","new":1}')
+    await put_agent(scene.store, "acme", "1001", b'{"endpoint":"PJSIP/7","new":1}')
     assert await scene.find("1001") == "PJSIP/7"
 
 
@@ -186,7 +187,7 @@ async def test_only_changes_are_read_again() -> None:
     assert await agent_of("acme", "PJSIP/77") == Caller("a77")
     scene.store.documents_read = 0
     await scene.put("a77", Agent("PJSIP/moved"))
-    await scene.store.put_agent("acme", "a78", None)
+    await put_agent(scene.store, "acme", "a78", None)
     for _ in range(100):
         scene.clock.pass_ms(1_000)
         assert await agent_of("acme", "PJSIP/moved") == Caller("a77")

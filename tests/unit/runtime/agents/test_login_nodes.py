@@ -13,6 +13,7 @@ from engine.runtime.base.interfaces import Pbx
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.browser_phones import PHONE, START_MS, login, phone
 from tests.harness.runtime.object_pbx import ObjectPbx
+from tests.harness.store.documents import put_credentials
 from tests.harness.virtual_time import virtual_time
 
 
@@ -44,7 +45,7 @@ async def nodes_with(nodes: Mapping[str, Pbx]) -> tuple[str, ...]:
     store = MemoryStore()
     credentials = CredentialStore(store)
     known = login(1, await store.time_ms() + 60_000)
-    await credentials.put(PHONE, phone(known))
+    await put_credentials(store, PHONE, phone(known))
     for name, pbx in nodes.items():
         if not isinstance(pbx, HungPbx):
             await PhoneProvisioning(name, pbx, credentials, lambda: START_MS).provide()

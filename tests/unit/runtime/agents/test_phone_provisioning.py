@@ -16,6 +16,7 @@ from engine.runtime.agents.phone_provisioning import (
 )
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.recording_pbx import RecordingPbx
+from tests.harness.store.documents import put_credentials, put_document
 
 CONFIG = "asterisk/config/dynamic/res_pjsip"
 TEMPLATES: dict[str, dict[str, str]] = {
@@ -120,7 +121,7 @@ class Scene:
 async def test_a_phone_is_made_from_the_template() -> None:
     """The PBX decides its options; name, digests and address record are its own."""
     scene = Scene()
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     assert await scene.provide() == MADE
     assert scene.fields("auth") == [
         ("auth_type", "digest"),
@@ -144,7 +145,7 @@ async def test_the_name_of_a_phone_is_one_line() -> None:
     """A line break in it would begin a header of SIP."""
     scene = Scene()
     name = "Anna\r\nP-Asserted-Identity: x\x00"
-    await scene.credentials.put("PJSIP/anna", replace(ANNA, name=name))
+    await put_credentials(scene.credentials.store, "PJSIP/anna", replace(ANNA, name=name))
     await scene.provide()
     assert dict(scene.fields("endpoint"))["callerid"] == '"Anna P-Asserted-Identity: x" <anna>'
 
@@ -152,7 +153,7 @@ async def test_the_name_of_a_phone_is_one_line() -> None:
 async def test_a_phone_is_made_once_and_after_a_restart() -> None:
     """A node that has it gets nothing; one that has lost it gets it again, at the latest soon."""
     scene = Scene()
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     await scene.provide()
     scene.show("trunk", "anna")
     assert await scene.provide() == []
@@ -169,7 +170,7 @@ async def test_a_new_password_changes_the_digests_only() -> None:
     """The endpoint stays, with its calls and its registration."""
     scene = Scene()
     scene.show("trunk", "anna")
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     assert await scene.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
 
 
@@ -179,17 +180,17 @@ async def test_the_next_engine_changes_nothing() -> None:
     scene.show("trunk", "anna")
     digests = {"password_digest": f"MD5:{ANNA.md5},SHA-256:{ANNA.sha256}"}
     scene.pbx.shows[f"{CONFIG}/auth/anna"] = Reply(200, tuples(digests))
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     assert await scene.provide() == []
-    await scene.credentials.put("PJSIP/anna", replace(ANNA, md5="0" * 32))
+    await put_credentials(scene.credentials.store, "PJSIP/anna", replace(ANNA, md5="0" * 32))
     assert await scene.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
 
 
 async def test_a_removed_phone_is_deleted() -> None:
     """With its address record and its digests."""
     scene = Scene()
-    await scene.credentials.put("PJSIP/anna", ANNA)
-    await scene.credentials.remove("acme", "anna", "PJSIP/anna")
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
+    await put_document(scene.credentials.store, "acme", "phone", "anna", None)
     scene.show("trunk", "anna")
     assert await scene.provide() == DELETED
     scene.show("trunk")
@@ -199,10 +200,10 @@ async def test_a_removed_phone_is_deleted() -> None:
 async def test_a_phone_that_was_removed_before_is_deleted() -> None:
     """By an engine that has just begun to provide the node."""
     scene = Scene()
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     await scene.provide()
     scene.show("trunk", "anna")
-    await scene.credentials.remove("acme", "anna", "PJSIP/anna")
+    await put_document(scene.credentials.store, "acme", "phone", "anna", None)
     scene.restart_engine()
     assert await scene.provide() == DELETED
 
@@ -210,7 +211,7 @@ async def test_a_phone_that_was_removed_before_is_deleted() -> None:
 async def test_a_store_that_lost_everything_deletes_no_phone() -> None:
     """Not at the node; and if that restarts, the engine still knows the phone."""
     scene = Scene()
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     await scene.provide()
     scene.show("trunk", "anna")
     scene.store.documents.clear()
@@ -219,7 +220,7 @@ async def test_a_store_that_lost_everything_deletes_no_phone() -> None:
     scene.start("11:00")
     assert f"PUT {CONFIG}/endpoint/anna" in await scene.provide()
     scene.show("trunk", "anna")
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     assert await scene.provide() == []
 
 
@@ -231,9 +232,9 @@ async def test_a_new_password_comes_before_many_others() -> None:
         scene.pbx.shows[f"{CONFIG}/aor/a{number}"] = Reply(200, b"[]")
         scene.pbx.shows[f"{CONFIG}/endpoint/a{number}"] = Reply(200, b"[]")
         found = digest_credentials("acme", f"a{number}", f"PJSIP/a{number}", "", "a password")
-        await scene.credentials.put(f"PJSIP/a{number}", found)
+        await put_credentials(scene.credentials.store, f"PJSIP/a{number}", found)
     assert not await scene.provisioning.provide()
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     assert await scene.provide() == [*MADE, *(each.replace("anna", "a99") for each in MADE)]
     assert await scene.provisioning.provide()
 
@@ -243,7 +244,7 @@ async def test_one_phone_that_fails_does_not_stop_others() -> None:
     scene = Scene()
     for name in ("aaron", "anna"):
         found = digest_credentials("acme", name, f"PJSIP/{name}", "", "a password")
-        await scene.credentials.put(f"PJSIP/{name}", found)
+        await put_credentials(scene.credentials.store, f"PJSIP/{name}", found)
     scene.pbx.shows[f"{CONFIG}/auth/aaron"] = Reply(500)
     assert f"PUT {CONFIG}/endpoint/anna" in await scene.provide()
     scene.show("trunk", "anna")
@@ -253,7 +254,7 @@ async def test_one_phone_that_fails_does_not_stop_others() -> None:
 async def test_a_phone_that_a_file_configures() -> None:
     """It keeps the password that it has there, and the node's endpoint stays as it is."""
     scene = Scene()
-    await scene.credentials.put("PJSIP/anna", ANNA)
+    await put_credentials(scene.credentials.store, "PJSIP/anna", ANNA)
     scene.pbx.shows[f"{CONFIG}/auth/anna"] = Reply(403)
     assert await scene.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
     assert await scene.provide() == []
@@ -267,7 +268,7 @@ async def test_several_phones_are_made_at_the_same_time() -> None:
         for kind in TEMPLATES:
             pbx.shows[f"{CONFIG}/{kind}/a{number}"] = Reply(200, b"[]")
         found = digest_credentials("acme", f"a{number}", f"PJSIP/a{number}", "", "a password")
-        await scene.credentials.put(f"PJSIP/a{number}", found)
+        await put_credentials(scene.credentials.store, f"PJSIP/a{number}", found)
     changes = await scene.provide()
     made = {f"PUT {CONFIG}/endpoint/a{number}" for number in range(2 * CONCURRENCY)}
     assert made <= set(changes)

@@ -13,6 +13,7 @@ from engine.webhooks.errors import WebhookFailed
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.scenarios.graphs import API
 from tests.harness.signing import fixed_signer
+from tests.harness.store.documents import put_request
 from wire.request import ApiRequest
 
 
@@ -31,7 +32,7 @@ class Down(MemoryStore):
 )
 async def test_requests_that_cannot_be_read(store: MemoryStore, account: str, reason: str) -> None:
     """An unknown request, another account's request and a store that is down have reasons."""
-    await store.put_request("other", API, encode(ApiRequest("https://a.example/")))
+    await put_request(store, "other", API, encode(ApiRequest("https://a.example/")))
     async with guarded_session() as session:
         book = ApiRequestRunner(
             store, ApiSender(lambda _: session, time.time, lambda: 0.5), fixed_signer()

@@ -17,6 +17,7 @@ from engine.runtime.policy.capacity_limits import TRUNK
 from engine.runtime.shard.control_requests import NotOwner
 from tests.harness.calls.builders import CHANNEL, HTTPS, outbound, say, tree
 from tests.harness.runtime.owner_scene import SHARD, SLOT, OwnerScene
+from tests.harness.store.documents import put_route
 from tests.harness.until import until
 from wire.rpc import NumberRoute
 from wire.shard import ShardId
@@ -102,7 +103,7 @@ async def test_a_channel_that_enters_during_a_handover_is_left(
 ) -> None:
     """If it were answered here, its call could not be stored any more."""
     await scene.begin()
-    await scene.store.put_route("+47", msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    await put_route(scene.store, "+47", msgspec.json.encode(NumberRoute("acme", tree(say()))))
     shard, drained = scene.node.shards[SLOT], scene.owner.drain(SHARD)
     if is_known:
         await drained

@@ -17,6 +17,7 @@ from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.inbound_node import BRIDGE, inbound_node
 from tests.harness.runtime.recording_pbx import LOST, OK
 from tests.harness.runtime.shard_scene import ShardScene, answered_call
+from tests.harness.store.documents import put_route
 from tests.harness.until import until
 from wire.party import Diversion
 
@@ -251,7 +252,7 @@ async def test_unknown_numbers_and_stray_channels_are_hung_up() -> None:
 async def test_an_unreadable_route_is_rejected_at_once() -> None:
     """A route of another version gives 503, so that the carrier tries elsewhere."""
     async with inbound_node() as at:
-        await at.store.put_route("+4700", b'{"account": "acme", "action": {"type": "sing"}}')
+        await put_route(at.store, "+4700", b'{"account": "acme", "action": {"type": "sing"}}')
         at.service.handle_incoming(at.scene.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
         await until(lambda: bool(at.scene.pbx.sent), every_s=0.001)
         assert at.scene.pbx.sent[0].request.query == (("reason_code", "34"),)

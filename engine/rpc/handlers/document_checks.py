@@ -1,5 +1,6 @@
-"""RPC operations on flows: each change is validated and stored as a new version."""
+"""Whether flows, API requests and number routes are valid: asked before they are stored."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Annotated, Any
@@ -12,17 +13,21 @@ from base.limit import Limit
 from engine.flows.check import MAX_FLOW_BYTES, check_graph, check_tree, read_document, requested_ids
 from engine.flows.document import is_graph, why_not_runnable
 from engine.flows.recursion import StoredFlow, called_flows, check_no_recursion
+from engine.flows.requests import check_request
 from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.lookup import name_in
-from engine.rpc.problems import NotFound
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire import rpc
+from wire.callbacks.targets import parse_call_target
+from wire.custom_data import check_custom_data
 from wire.decoding.errors import BadInput, raise_errors
 from wire.decoding.json_errors import read_json
 from wire.decoding.messages import decode_message
+from wire.decoding.patterns import HEX_ID, PATTERNS
 from wire.request import ApiRequest
-from wire.tree import Limits
+from wire.tree import Limits, check_action, flow_ids
+from wire.verbs import Action
 
 REQUESTS_AT_ONCE = 16
 MAX_REQUESTS_BYTES: Annotated[
@@ -30,58 +35,29 @@ MAX_REQUESTS_BYTES: Annotated[
 ] = 4_194_304
 
 
-class FlowHandlers(Struct, frozen=True):
+class DocumentChecks(Struct, frozen=True):
+    """Each method raises BadInput, or InputErrors, and stores nothing."""
+
     store: Store
     limits: Limits
     checks: FlowChecks
     dial_policy: DialPolicy
 
-    async def put(self, request: web.Request) -> rpc.FlowVersion:
+    async def flow(self, request: web.Request) -> None:
         account, flow_id = name_in(request, "account"), name_in(request, "flow")
-        # Recognizers are not checked: after a loss of the store, flows may be stored again before
-        # policies are. They are checked when a gather starts.
-        body = await self._validated_body(request, account, flow_id, self.limits)
-        return rpc.FlowVersion(flow_id, await self.store.put_flow(account, flow_id, body))
+        await self.check_flow(account, flow_id, await request.read())
 
-    async def check(self, request: web.Request) -> None:
-        """Validate a flow without storing it."""
-        account, flow_id = name_in(request, "account"), name_in(request, "flow")
-        recognizers = await self.dial_policy.recognizers(account)
-        limits = replace(self.limits, recognizers=recognizers)
-        await self._validated_body(request, account, flow_id, limits)
+    async def api_request(self, request: web.Request) -> None:
+        """Validate an API request, with all its secrets."""
+        account, request_id = name_in(request, "account"), request.match_info["request"]
+        await self.check_request(account, request_id, await request.read())
 
-    async def get(self, request: web.Request) -> web.Response:
-        """Show the newest version of a flow, or the one in the query."""
-        account, flow_id = request.match_info["account"], request.match_info["flow"]
-        found = await self.store.flow(account, flow_id, _version(request))
-        if found is None:
-            raise NotFound(f"no flow {flow_id}")
-        version, body = found
-        headers = {"Flow-Version": str(version)}
-        return web.Response(body=body, content_type="application/json", headers=headers)
+    async def route(self, _request: web.Request, route: rpc.NumberRoute) -> None:
+        await self.check_route(route)
 
-    async def list(self, request: web.Request) -> rpc.Flows:
-        found = await self.store.flows(request.match_info["account"])
-        return rpc.Flows(tuple(rpc.FlowVersion(*each) for each in sorted(found.items())))
-
-    async def versions(self, request: web.Request) -> rpc.FlowVersions:
-        account, flow_id = request.match_info["account"], request.match_info["flow"]
-        found = await self.store.flow_versions(account, flow_id)
-        if not found:
-            raise NotFound(f"no flow {flow_id}")
-        return rpc.FlowVersions(flow_id, tuple(found))
-
-    async def delete(self, request: web.Request) -> None:
-        """Delete a flow; calls that run it continue."""
-        account, flow_id = request.match_info["account"], request.match_info["flow"]
-        if not await self.store.delete_flow(account, flow_id):
-            raise NotFound(f"no flow {flow_id}")
-
-    async def _validated_body(
-        self, request: web.Request, account: str, flow_id: str, limits: Limits
-    ) -> bytes:
-        """Return the body of a valid flow: a graph, or a tree with or without templates."""
-        body = await request.read()
+    async def check_flow(self, account: str, flow_id: str, body: bytes) -> None:
+        """Check a flow: a graph, or a tree with or without templates."""
+        limits = await self._limits_of(account)
         async with self.checks.turn(account):
             document = await self.checks.run(read_document, body, MAX_FLOW_BYTES)
             if is_graph(document):
@@ -93,7 +69,32 @@ class FlowHandlers(Struct, frozen=True):
                 await self.checks.run(check_tree, document, limits)
             called = await self.checks.run(lambda: tuple(called_flows(document)))
             await check_no_recursion(flow_id, called, partial(self._stored_flow, account))
-        return body
+
+    async def check_request(self, account: str, request_id: str, body: bytes) -> None:
+        if re.search(HEX_ID, request_id) is None:
+            raise BadInput("request", f"expected {PATTERNS[HEX_ID]}")
+        async with self.checks.turn(account):
+            await self.checks.run(_check_request, body, self.limits)
+
+    async def check_route(self, route: rpc.NumberRoute) -> None:
+        limits = await self._limits_of(route.account)
+        check_action(route.action, limits, "action")
+        await self._check_flows(route.account, route.action, "action")
+        if route.fallback is not None:
+            check_action(route.fallback, limits, "fallback")
+            await self._check_flows(route.account, route.fallback, "fallback")
+        check_custom_data(route.custom_data, "customData")
+        if route.status_callback_url is not None:
+            parse_call_target(route.status_callback_url, "statusCallbackUrl")
+
+    async def _limits_of(self, account: str) -> Limits:
+        return replace(self.limits, recognizers=await self.dial_policy.recognizers(account))
+
+    async def _check_flows(self, account: str, action: Action, path: str) -> None:
+        """Check the flows of an action: it may name hundreds, each of the largest size."""
+        if ids := tuple(flow_ids(action, path)):
+            async with self.checks.turn(account):
+                await check_flow_ids(self.store, account, ids, self.checks)
 
     async def _stored_flow(self, account: str, flow_id: str) -> StoredFlow:
         found = await self.store.flow(account, flow_id)
@@ -111,15 +112,6 @@ class FlowHandlers(Struct, frozen=True):
                 raise BadInput("nodes", text, "too_large")
             found |= await self.checks.run(_read_requests, bodies)
         return found
-
-
-def _read_flow(body: bytes) -> StoredFlow:
-    called = frozenset(flow_id for _, flow_id in called_flows(read_json(body)))
-    return StoredFlow(called, len(body))
-
-
-def _read_requests(bodies: Mapping[str, bytes]) -> dict[str, ApiRequest]:
-    return {each: decode_message(body, ApiRequest) for each, body in bodies.items()}
 
 
 async def check_flow_ids(
@@ -149,8 +141,14 @@ async def check_flow_ids(
     raise_errors(errors)
 
 
-def _version(request: web.Request) -> int:
-    given = request.query.get("version", "0")
-    if not (given.isascii() and given.isdecimal() and len(given) < 10):  # noqa: PLR2004 - digits
-        raise BadInput("version", "expected a number")
-    return int(given)
+def _check_request(body: bytes, limits: Limits) -> None:
+    check_request(read_document(body, MAX_FLOW_BYTES), limits)
+
+
+def _read_flow(body: bytes) -> StoredFlow:
+    called = frozenset(flow_id for _, flow_id in called_flows(read_json(body)))
+    return StoredFlow(called, len(body))
+
+
+def _read_requests(bodies: Mapping[str, bytes]) -> dict[str, ApiRequest]:
+    return {each: decode_message(body, ApiRequest) for each, body in bodies.items()}
