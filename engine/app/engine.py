@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from engine.app import connections, factories
 from engine.app.dns_discovery import Discovery
+from engine.app.document_folder import DocumentFolder
 from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.app.stream_gateways import StreamDependencies
@@ -257,6 +258,9 @@ class Engine:
         settings = self._settings
         async with serving(dependencies, access, settings.rpc_host, settings.rpc_port):
             tasks.start("leases", leases.run())
+            if settings.documents:
+                folder = DocumentFolder.open(settings.documents, dependencies)
+                tasks.start("documents", folder.run())
             _configure_garbage_collector()
             log.info("engine up", engine=self._name)
             await self._stopped.wait()

@@ -1,5 +1,6 @@
 """Settings of the store, and of what it keeps."""
 
+from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
@@ -46,6 +47,14 @@ class StoreSettings(BaseModel):
     )
     further_store_keys: tuple[Key, ...] = Field(
         (), description="JSON list of keys that only decrypt, while the key changes."
+    )
+    documents: Path | None = Field(
+        None,
+        description=(
+            "Folder with the documents of accounts, for engines **without** a REST layer:"
+            " [its files](operations/documents.md). It is read at the start and when a file"
+            " changes; what the store has besides is deleted."
+        ),
     )
     slots: int = Field(
         8,
