@@ -29,7 +29,7 @@ from wire.callbacks.account import PutCallback
 from wire.callbacks.settings import CallbackSettings
 from wire.decoding import lenient
 from wire.decoding.errors import BadInput, errors_in
-from wire.decoding.json_document import read_json
+from wire.decoding.json_errors import read_json
 from wire.decoding.messages import decode_message
 from wire.decoding.patterns import NAME
 from wire.documents.versioned import CALLBACK_ID, KINDS, DocumentKind, FlowState

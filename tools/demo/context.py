@@ -58,6 +58,10 @@ class DemoContext(Struct, frozen=True):
         """The node that phones call."""
         return self.pbxs["pbx1"]
 
+    async def send(self, method: str, path: str, body: object) -> Any:
+        """Send a request to the engine; return what it answers."""
+        return await self.client.request(dict, method, *path.split("/")[1:], body=body)
+
     async def run_call(self, call_id: str, script: Coroutine[Any, Any, None]) -> Timeline:
         """Show a call live while a script runs its phones; a timeout ends the call."""
         watching = asyncio.create_task(watch_call(self.client, call_id, self.console))

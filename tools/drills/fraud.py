@@ -39,6 +39,7 @@ from tools.drills.hostile_phone import (
 from tools.drills.trunk import Trunk, open_trunk
 
 AGENT, OTHER_AGENT = "1004", "1005"
+AGENTS = {"SWITCHROOM_AGENT_ACCOUNT": ACCOUNT}  # whose phones the PBX has
 ALLOWED = "+4721930009"
 MULE, MULE_PASSWORD, RANG = "mule", "correct-horse-battery", "rang at its own address"
 BEHIND_NAT = ("Contact: <sip:a@192.168.7.7:5060>",)  # where a phone thinks that it is
@@ -107,13 +108,11 @@ class Drill:
         await self.lab.wait_empty()
 
     async def add_agents(self) -> None:
-        """Give two agents their phones, of which one registers.
+        """Let one of the two agents, whose phones are those of the template, register.
 
         It does so once: an engine does not know a new address before it has asked about it, which
         forged events delay.
         """
-        for agent in (AGENT, OTHER_AGENT):
-            await self.lab.engine.documents.agent(ACCOUNT, agent, {"endpoint": f"PJSIP/{agent}"})
         await register(self.lab.pbx, AGENT, self._agent_port)
 
         async def is_online() -> bool:
@@ -275,7 +274,7 @@ async def open_drill(folder: Path) -> AsyncIterator[Drill]:
     """Run servers, with phones that may transfer."""
     # Calls of agents are not the trunk's, although both are on loopback.
     async with (
-        open_lab(folder, agent_refers=True) as lab,
+        open_lab(folder, engine_settings=AGENTS, agent_refers=True) as lab,
         Api(folder / "api", engines=[lab.engine]) as api,
         WebhookServer() as hooks,
         open_trunk(lab.trunk_port) as trunk,

@@ -130,7 +130,7 @@ async def test_a_local_server_answers_the_webhooks_of_a_call(api: Api, lab: Lab)
             "statusCallbackUrl": "auto-set",
         }
         target = {"target": "http://127.0.0.1:1/events"}
-        await lab.engine.rpc("PUT", f"/callbacks/{ACCOUNT}", target)
+        await api.request("PUT", "/srmain/voice/callbacks", target, token=token)
         call = (await api.request("POST", "/srmain/voice/call", body, token=token))["callId"]
         await phone.wait_ended()
         await lab.wait_ended(call)

@@ -124,7 +124,7 @@ async def installation(folder: Path, hooks: WebhookServer) -> AsyncIterator[Inst
             ) as api,
         ):
             target = {"target": hooks.answers("/events", None)}
-            await lab.engine.documents.callback(ACCOUNT, target)
+            await api.request("PUT", "/srmain/voice/callbacks", target)
             yield Installation(folder, lab, api, collector, hooks)
 
 

@@ -74,6 +74,7 @@ async def _open_records(setting: Setting, base: Stack, opened: AsyncExitStack) -
     api = Api(setting.folder / "api", engines=[base.engine])
     customer = await opened.enter_async_context(CallbackServer())
     await opened.enter_async_context(api)
-    await base.engine.documents.callback(ACCOUNT, {"target": customer.url("/")})
+    target = {"target": customer.url("/")}
+    await api.request("PUT", "/srmain/voice/callbacks", target, token=api.api_key)
     await base.route(ACCOUNT)
     return Records(api, customer)
