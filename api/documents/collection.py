@@ -12,8 +12,9 @@ from sqlalchemy import ColumnElement, RowMapping, and_, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.common.clock import Clock
 from api.common.errors import Conflict, NotFound, PreconditionFailed
-from api.db.database import Database
+from api.db.database import Database, Store
 from api.documents.cipher import DocumentCipher
 from api.documents.document import SECRET_KINDS, Document, Kind
 from api.documents.summary import summary_of
@@ -194,6 +195,20 @@ class CollectionWriter(Struct, frozen=True):
             index_elements=["account_id", "kind", "id"],
             set_={name: added.excluded[name] for name in names},
         )
+
+
+class CollectionStore(Store):
+    """Has a writer of documents; `max_bytes` is what an account may have."""
+
+    def __init__(
+        self,
+        database: Database,
+        now_ms: Clock,
+        cipher: DocumentCipher,
+        max_bytes: int | None = None,
+    ) -> None:
+        super().__init__(database, now_ms)
+        self._writer = CollectionWriter(database, cipher, max_bytes)
 
 
 def place(account_id: str, kind: str, doc_id: str) -> str:

@@ -7,8 +7,7 @@ from sqlalchemy import ColumnElement, RowMapping, and_, delete, func, select, up
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import NotFound
-from api.documents.collection import Change
-from api.documents.collection_store import CollectionStore
+from api.documents.collection import Change, CollectionStore
 from api.documents.document import Document, FlowVersion, FlowVersionInfo
 from api.documents.tables import documents, flow_versions
 from base.limit import Limit

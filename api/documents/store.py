@@ -8,8 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import NotFound
 from api.db.page_bytes import fits_page, sized_page
-from api.documents.collection import Change, is_live
-from api.documents.collection_store import CollectionStore
+from api.documents.collection import Change, CollectionStore, is_live
 from api.documents.document import Document, Kind
 from api.documents.summary import SUMMARIZED
 from api.documents.tables import collections, documents

@@ -46,10 +46,7 @@ class DocumentSync:
 
     async def push(self, account_id: str) -> None:
         """Send the changes of an account now; after a failure, `run` repeats it."""
-        try:
-            await self._comparison.send_changes(account_id)
-        except ApiError as error:
-            log.info("documents not sent", account=account_id, reason=error.detail)
+        if not await self._send(account_id):
             self.notify(account_id)
 
     async def run(self, interval_s: float = INTERVAL_S) -> None:
@@ -122,11 +119,13 @@ class DocumentSync:
             for account_id in changed:
                 await self._send(account_id)
 
-    async def _send(self, account_id: str) -> None:
-        """Send a changed account's documents; after a failure the next comparison does so."""
+    async def _send(self, account_id: str) -> bool:
+        """Return whether engines have answered; if not, the next comparison sends the changes."""
         try:
             await self._comparison.send_changes(account_id)
         except ApiError as error:
             log.info("documents not sent", account=account_id, reason=error.detail)
+            return False
         except Exception:
             log.exception("documents not sent", account=account_id)
+        return True

@@ -19,8 +19,7 @@ from sqlalchemy import (
 
 from api.accounts.store import accounts
 from api.documents.cipher import UnreadableDocument
-from api.documents.collection import Change, StoredVersion
-from api.documents.collection_store import CollectionStore
+from api.documents.collection import Change, CollectionStore, StoredVersion
 from api.documents.document import SECRET_KINDS, Kind
 from api.documents.tables import collections, documents, flow_versions
 from wire.flow import MAX_CALL_S
