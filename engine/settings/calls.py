@@ -191,7 +191,7 @@ class WebhookSettings(BaseModel):
         description=(
             "The secrets that sign accounts' webhooks are derived from this key (32 characters at"
             " least, the same in all engines; never given to customers). Without it they are"
-            " random, and lost if Redis loses its data."
+            " random, and an account without callback settings gets others after each start."
         ),
     )
     webhook_allow: tuple[str, ...] = Field(
