@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.handlers.callbacks import CallbackHandlers
 from engine.rpc.handlers.document_checks import DocumentChecks
-from engine.rpc.handlers.synchronized.documents import DocumentHandlers
+from engine.rpc.handlers.documents import DocumentHandlers
 from engine.rpc.server import ServerDependencies
 from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.runtime.agents.phone_credentials import digest_credentials

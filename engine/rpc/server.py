@@ -31,7 +31,9 @@ from engine.rpc.handlers.conferences import ConferenceHandlers
 from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.handlers.control import ControlHandlers
 from engine.rpc.handlers.dead_letters import DeadLetterHandlers
+from engine.rpc.handlers.dial_policy import DialPolicyHandlers
 from engine.rpc.handlers.document_checks import DocumentChecks
+from engine.rpc.handlers.documents import DocumentHandlers
 from engine.rpc.handlers.ended_calls import EndedCallHandlers
 from engine.rpc.handlers.erasure import ErasureHandlers
 from engine.rpc.handlers.events import EventHandlers
@@ -42,8 +44,6 @@ from engine.rpc.handlers.recording_files import RecordingFileHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
 from engine.rpc.handlers.slots import SlotHandlers
 from engine.rpc.handlers.streams import StreamHandlers
-from engine.rpc.handlers.synchronized.dial_policy import DialPolicyHandlers
-from engine.rpc.handlers.synchronized.documents import DocumentHandlers
 from engine.rpc.handlers.transfers import TransferHandlers
 from engine.rpc.handlers.webhook_log import WebhookLogHandlers
 from engine.rpc.health import health_routes

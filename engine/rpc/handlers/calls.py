@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from engine.rpc.agent_checks import check_agent_exists
 from engine.rpc.handlers.callbacks import check_callback_target
-from engine.rpc.handlers.document_checks import check_flow_ids
-from engine.rpc.handlers.synchronized.dial_policy import (
+from engine.rpc.handlers.dial_policy import (
     check_dial_policy,
     check_new_call,
 )
+from engine.rpc.handlers.document_checks import check_flow_ids
 from engine.rpc.lookup import call_of, live_calls
 from engine.rpc.middleware.forwarding import may_pass_on
 from engine.rpc.peers.fan_out import FanOut

@@ -8,7 +8,7 @@ from engine.calls.model.call import Call, full_party
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
 from engine.rpc.agent_checks import check_agent_exists
-from engine.rpc.handlers.synchronized.dial_policy import authorize_dial
+from engine.rpc.handlers.dial_policy import authorize_dial
 from engine.rpc.lookup import (
     call_of,
     check_legs,

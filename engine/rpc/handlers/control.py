@@ -13,7 +13,7 @@ from engine.calls.model.requests import (
     MuteRequested,
 )
 from engine.rpc.agent_checks import check_agent_exists
-from engine.rpc.handlers.synchronized.dial_policy import authorize_dial
+from engine.rpc.handlers.dial_policy import authorize_dial
 from engine.rpc.lookup import leg_of, live_call_of, ringing_leg
 from engine.rpc.views.calls import call_view
 from engine.runtime.agents.agent_presence import AgentPresence

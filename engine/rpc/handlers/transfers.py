@@ -12,7 +12,7 @@ from engine.calls.model.requests import (
 )
 from engine.calls.model.sessions import Transfer
 from engine.rpc.agent_checks import reject_agent
-from engine.rpc.handlers.synchronized.dial_policy import authorize_dial
+from engine.rpc.handlers.dial_policy import authorize_dial
 from engine.rpc.lookup import call_of, live_call_of, transfer_of
 from engine.rpc.problems import Conflict
 from engine.rpc.request_mapping import transfer_request
