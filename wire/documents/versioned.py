@@ -1,7 +1,7 @@
-"""Documents of accounts between the REST layer's database and the engines' store.
+"""Documents of accounts, as their writer sends them to the engines (docs/operations/documents.md).
 
-Each document has a version; of two writers, the one with the higher version wins. A checksum says
-whether two stores have the same documents of an account.
+Each document has a version, and a higher one replaces a lower one. A checksum says whether the
+engines have the same documents of an account as the writer.
 """
 
 import hashlib
@@ -100,7 +100,7 @@ class DocumentVersions(Shape, frozen=True):
 
 
 def version_digest(doc_id: str, version: int) -> int:
-    """Return what a document contributes to a checksum; `documents/versions.lua` does the same.
+    """Return what a document contributes to a checksum; `documents/put.lua` does the same.
 
     A checksum is the sum of the digests, modulo 2 ** 48.
     """
