@@ -9,7 +9,7 @@ from msgspec import Struct
 from api.callbacks.schemas import CallbackState, DeadLetterPage, callback_state, dead_letter
 from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.documents.document import CALLBACK_ID, Document, Kind
+from api.documents.document import Document, Kind
 from api.documents.editor import DocumentEditor
 from api.engine_client import EngineClient, id_in_path
 from api.http.preconditions import ABSENT, Precondition
@@ -23,6 +23,7 @@ from wire.callbacks.account import (
 )
 from wire.callbacks.settings import CallbackChange, CallbackSettings, ChangedCallback
 from wire.decoding.messages import decode_message
+from wire.documents.versioned import CALLBACK_ID
 
 KIND: Kind = "callback"
 Change = Literal["put", "rotate", "remove"]

@@ -16,10 +16,9 @@ from api.common.clock import Clock
 from api.common.errors import Conflict, NotFound, PreconditionFailed
 from api.db.database import Database, Store
 from api.documents.cipher import DocumentCipher
-from api.documents.document import SECRET_KINDS, Document, Kind
-from api.documents.summary import summary_of
+from api.documents.document import Document, Kind, summary_of
 from api.documents.tables import collections, documents
-from wire.documents.versioned import add_digests, version_digest
+from wire.documents.versioned import SECRET_KINDS, add_digests, version_digest
 from wire.rpc import FieldError
 
 

@@ -9,8 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.common.errors import NotFound
 from api.db.page_bytes import fits_page, sized_page
 from api.documents.collection import Change, CollectionStore, is_live
-from api.documents.document import Document, Kind
-from api.documents.summary import SUMMARIZED
+from api.documents.document import SUMMARIZED, Document, Kind
 from api.documents.tables import collections, documents
 from api.http.paging import Page
 

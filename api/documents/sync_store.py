@@ -20,8 +20,9 @@ from sqlalchemy import (
 from api.accounts.store import accounts
 from api.documents.cipher import UnreadableDocument
 from api.documents.collection import Change, CollectionStore, StoredVersion
-from api.documents.document import SECRET_KINDS, Kind
+from api.documents.document import Kind
 from api.documents.tables import collections, documents, flow_versions
+from wire.documents.versioned import SECRET_KINDS
 from wire.flow import MAX_CALL_S
 
 log = structlog.get_logger()

@@ -6,7 +6,7 @@ from msgspec import Raw, Struct
 
 from api.common.account_concurrency import LimitedSlots
 from api.common.timestamps import format_ms
-from api.documents.document import Document, FlowState, FlowVersionInfo, Kind
+from api.documents.document import Document, FlowVersionInfo, Kind
 from api.documents.editor import DocumentEditor
 from api.documents.flow_store import FlowStore
 from api.engine_client import EngineClient, id_in_path
@@ -21,6 +21,7 @@ from api.routing.flow_schemas import (
     FlowVersionView,
 )
 from wire.decoding.messages import decode_message
+from wire.documents.versioned import FlowState
 
 KIND: Kind = "flow"
 

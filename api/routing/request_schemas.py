@@ -3,8 +3,7 @@
 from msgspec import Struct
 
 from api.common.timestamps import format_ms
-from api.documents.document import Document
-from api.documents.summary import RequestSummary
+from api.documents.document import Document, RequestSummary
 from wire.decoding.messages import decode_message
 from wire.request import ApiRequest, ApiRequestView
 

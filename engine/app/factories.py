@@ -21,7 +21,6 @@ from engine.app.account_networks import (
     address_guards,
     open_sessions,
 )
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.callback_tester import CallbackTester
@@ -29,6 +28,7 @@ from engine.callbacks.concurrency_limit import ConcurrencyLimit
 from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.shard_queues import ShardQueues
 from engine.callbacks.target_queue import CircuitBreaker
 from engine.callbacks.transport import Transport, UninstalledTransport

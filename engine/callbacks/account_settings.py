@@ -5,8 +5,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from base.ttl_cache import TtlCache
-from engine.callbacks.account_secrets import AccountSecrets
-from engine.callbacks.settings_changes import SettingsChanges
+from engine.callbacks.settings_changes import AccountSecrets, SettingsChanges
 from engine.store.callback_queue import CallbackQueue
 from engine.store.errors import StoreDown
 from engine.webhooks.errors import WebhookFailed

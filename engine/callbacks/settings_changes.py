@@ -1,15 +1,36 @@
-"""Changes of an account's callback settings, as functions of the settings before."""
+"""Changes of an account's callback settings, and its signing secrets.
 
+Both are functions: of the settings before, and of the platform's key.
+"""
+
+import base64
+import hmac
 from collections.abc import Callable
+from hashlib import sha256
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.callbacks.account_secrets import AccountSecrets
 from wire.callbacks.account import PutCallback
 from wire.callbacks.settings import CallbackSettings
 
 ROTATION_OVERLAP_MS = 86_400_000  # a rotated secret signs for another day
+_PURPOSE = b"switchroom webhook secret"  # other uses of the key get other values
+
+
+class AccountSecrets(Struct, frozen=True):
+    """Creates the secrets; an account's first has number 0, and each rotation the next number.
+
+    They are the same after Redis has lost its data. A customer who knows some of them can compute
+    neither the key nor another one.
+    """
+
+    key: bytes
+
+    def create(self, account: str, number: int) -> str:
+        """Create the secret of an account with this number."""
+        message = b"\0".join((_PURPOSE, account.encode(), str(number).encode()))
+        return "whsec_" + base64.b64encode(hmac.digest(self.key, message, sha256)).decode()
 
 
 class SettingsChanges(Struct, frozen=True):

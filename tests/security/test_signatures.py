@@ -10,8 +10,8 @@ from msgspec.json import encode
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from base.address_guard import guarded_session
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.callback_queue import CallbackQueueLimits
 from engine.store.errors import StoreDown

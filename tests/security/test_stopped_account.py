@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from api.jobs.housekeeping import background
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.shard_queues import CallQueue
 from engine.observe.metrics import Metrics
 from engine.runtime.call_service import AccountCalls

@@ -14,13 +14,13 @@ import msgspec
 
 from base.address_guard import AddressGuard, guarded_session
 from base.lookups import Lookups, look_up
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.concurrency_limit import MAX_IN_FLIGHT, ConcurrencyLimit
 from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.shard_queues import ShardQueues
 from engine.callbacks.target_queue import CircuitBreaker
 from engine.callbacks.transports.grpc import GrpcTransport

@@ -12,9 +12,9 @@ import aiohttp
 from msgspec.structs import replace
 
 from base.tasks import cancel_all
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.callback_tester import CallbackTester
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.transports.http import HttpTransport
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.media.clip import MediaLimits

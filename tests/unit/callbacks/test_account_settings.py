@@ -5,8 +5,8 @@ from typing import TypeVar
 import pytest
 
 from base.ttl_cache import DEFAULT_TTL_MS
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.store.callback_queue import CallbackQueueLimits
 from engine.store.errors import StoreDown
 from engine.webhooks.errors import WebhookFailed

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.callback_tester import CallbackTester
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.callbacks.transports.http import ApiRequestTransport
 from engine.webhooks.errors import WebhookFailed

@@ -6,7 +6,6 @@ from hypothesis import strategies as some
 from structlog.testing import capture_logs
 
 from base.metrics import Counter
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.delivery_attempt import (
     DELAYS_S,
@@ -15,6 +14,7 @@ from engine.callbacks.delivery_attempt import (
     DeliveryDecision,
     RetrySchedule,
 )
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.shard_queues import CallQueue
 from engine.callbacks.target_queue import RateLimit
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.shard_queues import CallQueue
 from engine.callbacks.transport import Delivered, Outcome, SignedEvent
 from engine.observe.event_metrics import CallbackMetrics

@@ -5,9 +5,9 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision, RetrySchedule
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.shard_queues import CallQueue
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.observe.metrics import Metrics

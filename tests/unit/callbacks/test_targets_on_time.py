@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from base.tasks import cancel_all
-from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.concurrency_limit import ConcurrencyLimit
 from engine.callbacks.delivery_attempt import DeliveryAttempt, RetrySchedule
 from engine.callbacks.delivery_scheduler import IDLE_TIMEOUT_S, DeliveryScheduler
 from engine.callbacks.dispatcher import MAX_CLAIMED_CALLS, CallbackDispatcher
+from engine.callbacks.settings_changes import AccountSecrets
 from engine.callbacks.shard_queues import ShardQueues
 from engine.callbacks.target_queue import MAX_FAILURES, OPEN_S, CircuitBreaker
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
