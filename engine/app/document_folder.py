@@ -143,8 +143,12 @@ class DocumentFolder:
                 if kind == "agent":
                     phones |= await self._stored_phone(account, doc_id)
                 for each in errors_in(error):
-                    text = {"field": each.path, "reason": each.message}
-                    log.error("document file refused", file=str(file.path), **text)  # noqa: TRY400 - no bug
+                    log.error(  # noqa: TRY400 - no bug
+                        "document file refused",
+                        file=str(file.path),
+                        field=each.path,
+                        reason=each.message,
+                    )
         stored = await self._stored(account, kind, [*wanted])
         changes = {name: body for name, body in wanted.items() if body != stored.get(name)}
         changes |= dict.fromkeys(known.keys() - wanted.keys() - refused)
