@@ -168,6 +168,7 @@ async def open_services(
         signer = UrlSigner(secrets, settings.recording_url_s, clock)
         tokens = AccessTokens(secrets, settings.token_s, clock)
         tickets = PhoneTickets(secrets, clock)
+        cdrs = CdrSlice.build(common, quotas, signer.sign_url)
         phone_websockets = PhoneWebsockets.build(settings, tickets.verify, metrics)
         yield Services(
             **asdict(common),
@@ -185,7 +186,9 @@ async def open_services(
             loop_shares=LoopShares(settings.api_loop_share),
             upload_slots=UploadSlots(),
             listeners=ListenerService(engine, accounts),
-            voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
+            voice=api.voice.plugin.build(
+                database, engine, accounts, settings.limits, cdrs.records.timeline, clock
+            ),
             idempotency=Idempotency(
                 database,
                 clock,
@@ -194,7 +197,7 @@ async def open_services(
                 settings.max_idempotency_keys,
             ),
             account_pages=AccountPages.build(common, CANCELLABLE),
-            cdrs=CdrSlice.build(common, quotas, signer.sign_url),
+            cdrs=cdrs,
             numbers=NumberService.build(common),
             recordings=RecordingService.build(common, signer),
             webhooks=WebhookLogService(engine, reader_limit()),

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from rich.console import RenderableType
 
+from base.timeline import wording
 from cli.adaptive_table import AdaptiveTable
-from cli.timeline import wording
 from wire.control import ConferenceView, MemberView, TransferView
 from wire.views import CallStreams, CallView, LegView, RecordingView, StreamView
 

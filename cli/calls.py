@@ -1,6 +1,5 @@
 """Calls over REST: what several commands request, and how responses become views."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +8,6 @@ import msgspec
 from cli.rest_client import RestClient
 from wire.views import CallStreams, CallView, Timeline
 
-_CAPITAL = re.compile("[A-Z]")
 _INTERNALS: Mapping[str, Any] = {"node": "", "slot": 0}  # only operators see them
 
 
@@ -37,13 +35,9 @@ async def get_timeline(rest: RestClient, call_id: str) -> dict[str, Any]:
 
 
 def timeline_of(fields: dict[str, Any]) -> Timeline:
-    """Return a timeline with the names that its events and commands have in an engine."""
-    moments = [
-        {**each, "event": _snake(each["event"]), "commands": [*map(_snake, each["commands"])]}
-        for each in fields["moments"]
-    ]
+    """Return a timeline; the node of its call is unknown."""
     call = {**_INTERNALS, **fields["call"]}
-    return msgspec.convert({**fields, "call": call, "moments": moments}, Timeline)
+    return msgspec.convert({**fields, "call": call}, Timeline)
 
 
 def call_view(details: dict[str, Any]) -> CallView:
@@ -55,7 +49,3 @@ def fields_of(view: CallView) -> dict[str, Any]:
     """Return the fields of a call as the server has them."""
     found: dict[str, Any] = msgspec.to_builtins(view)
     return {k: v for k, v in found.items() if view.node or k not in _INTERNALS}
-
-
-def _snake(fields: dict[str, Any]) -> dict[str, Any]:
-    return {_CAPITAL.sub(r"_\g<0>", name).lower(): value for name, value in fields.items()}

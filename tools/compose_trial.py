@@ -150,10 +150,11 @@ async def check_rest(settings: Mapping[str, str], rpc: aiohttp.ClientSession) ->
 async def check_played(rpc: aiohttp.ClientSession, call: str) -> None:
     """Check that the node fetched the call's audio from its engine."""
     reply = await rpc.get(f"{ENGINES['engine1']}/rpc/v1/calls/{call}/timeline")
-    events = [each["event"] for each in (await reply.json())["moments"]]
-    ended = [each.get("failed", False) for each in events if each["type"] == "playback-ended"]
+    rows = (await reply.json())["rows"]
+    found = [each.get("details", {}) for each in rows]
+    ended = [each["failed"] for each in found if each.get("type") == "playback-ended"]
     if ended != [False]:
-        raise RuntimeError(f"the call made over REST played no audio: {events}")
+        raise RuntimeError(f"the call made over REST played no audio: {rows}")
 
 
 if __name__ == "__main__":

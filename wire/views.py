@@ -1,6 +1,6 @@
 """Views of calls: current state, legs, recordings, timeline and audit."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import field
 
@@ -110,30 +110,70 @@ class Calls(Shape, frozen=True):
     calls: tuple[CallView, ...]
 
 
-class TimelineEntry(Shape, frozen=True):
-    """One entry of a call's timeline: an event, the commands it caused and the new state.
+LifelineKind = Literal["engine", "leg", "stream", "server"]
+RowKind = Literal[
+    "plain", "success", "failure", "digit", "sound", "web", "faint", "break"
+]  # break: the engine was away, or its clock was set
+SpanKind = Literal["leg", "bridge", "hold", "mute", "prompt", "verb", "recording", "request"]
 
-    `started` is the verb that started, with its type and data.
+
+class Lifeline(Shape, frozen=True):
+    """A lifeline of a timeline: `heading` is a letter for legs and streams, `label` who it is."""
+
+    id: str
+    kind: LifelineKind
+    heading: str
+    label: str = ""
+
+
+class TimelineSpan(Shape, frozen=True):
+    """Something that lasts on a lifeline, such as a hold: one of a kind on a lifeline at a time."""
+
+    lifeline: str
+    kind: SpanKind
+    text: str = ""
+
+
+class TimelineFault(Shape, frozen=True):
+    """What went wrong, as a sentence, and its error code."""
+
+    text: str
+    code: str
+
+
+class TimelineRow(Shape, frozen=True):
+    """One line of a timeline, ready to draw: an arrow between two lifelines, or a mark on one.
+
+    `joined` are the lifelines that are bridged here. Spans begin and end with rows; a row without a
+    text is only for its spans. `request` and `attempt` are ids of the webhook log: of all attempts
+    of a request, or of one. `details` are the fields of the event or command, with its `type`.
     """
 
     at_ms: int
-    event: dict[str, Any]
-    commands: tuple[dict[str, Any], ...]
-    state: str
-    started: dict[str, Any] | None = None
+    from_: str = field(name="from")
+    to: str
+    text: str
+    kind: RowKind = "plain"
+    joined: tuple[str, ...] = ()
+    begins: tuple[TimelineSpan, ...] = ()
+    ends: tuple[TimelineSpan, ...] = ()
+    request: str = ""
+    attempt: str = ""
+    fault: TimelineFault | None = None
+    details: dict[str, Any] | None = None
 
 
 class Timeline(Shape, frozen=True):
-    """A call's timeline, computed by replaying its recorded events.
+    """What happened in a call, in words, computed by replaying its recorded events.
 
-    `attempts` are those of the webhook log, the earliest first; their `requestId` is the `request`
-    of commands and events, and the id of a status callback's event. Of a long call, `omitted`
-    earlier moments are left out, which no request gets. With `next` as `after`, a request gets
-    what is new since.
+    `attempts` are those of the webhook log, the earliest first. Of a long call, `omitted` earlier
+    rows are left out, which no request gets. With `next` as `after`, a request gets the rows and
+    attempts that are new since, and all lifelines.
     """
 
     call: CallView
-    moments: tuple[TimelineEntry, ...]
+    lifelines: tuple[Lifeline, ...]
+    rows: tuple[TimelineRow, ...]
     attempts: tuple[AttemptSummary, ...] = ()
     omitted: int = 0
     next: str = ""

@@ -22,6 +22,7 @@ from api.cdrs.schemas import (
 )
 from api.cdrs.sse_filter import EventIdCipher
 from api.cdrs.store import CdrStore
+from api.cdrs.timeline import record_timeline
 from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
 from api.common.account_concurrency import LimitedSlots
 from api.common.clock import Clock
@@ -110,6 +111,15 @@ class CdrService(Struct, frozen=True):
         if agent and agent not in {each.agent_id for each in view.agents}:
             raise NotFound("no call record of this id")
         return view
+
+    async def timeline(self, user: Principal, req_id: str) -> bytes | None:
+        """Return the timeline of a record, in the shape of a call's; None: there is none."""
+        try:
+            view = await self.get(user, req_id)
+        except NotFound:
+            return None
+        is_agent = user.only_agent("cdr") is not None
+        return record_timeline(view, "agent" if is_agent else "account")
 
     async def set_dispositions(
         self, user: Principal, req_id: str, body: DispositionRequest

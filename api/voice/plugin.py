@@ -8,12 +8,17 @@ from api.engine_client import EngineClient
 from api.voice.limits import CallLimits
 from api.voice.live_calls import LiveCalls
 from api.voice.rate_limits import RateLimits
-from api.voice.service import VoiceService
+from api.voice.service import EndedTimeline, VoiceService
 from wire.tree import Limits
 
 
-def build(
-    database: Database, engine: EngineClient, accounts: AccountStore, limits: Limits, clock: Clock
+def build(  # noqa: PLR0913, PLR0917 - what the service needs
+    database: Database,
+    engine: EngineClient,
+    accounts: AccountStore,
+    limits: Limits,
+    ended_timeline: EndedTimeline,
+    clock: Clock,
 ) -> VoiceService:
     call_limits = CallLimits(engine, RateLimits(database, clock), LiveCalls(database, clock))
-    return VoiceService(engine, AccountCache(accounts, clock), call_limits, limits)
+    return VoiceService(engine, AccountCache(accounts, clock), call_limits, limits, ended_timeline)

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from api.voice.timeline import shown_commands, shown_event
+from base.timeline.rows import OF_OPERATORS, visible_fields
 from wire.views import Replay, ReplayDifference
 
 
@@ -61,6 +61,15 @@ def _difference(found: ReplayDifference) -> CallReplayDifference:
         STATE_DIFFERS if found.about == "state" else found.detail,
         found.line,
         found.at_ms,
-        shown_event(found.event) if found.event is not None else None,
-        shown_commands(found.commands),
+        _event(found.event) if found.event is not None else None,
+        tuple(
+            visible_fields(each, "account")
+            for each in found.commands
+            if each["type"] not in OF_OPERATORS
+        ),
     )
+
+
+def _event(event: dict[str, Any]) -> dict[str, Any]:
+    is_internal = event["type"] in OF_OPERATORS
+    return {"type": "engine"} if is_internal else visible_fields(event, "account")

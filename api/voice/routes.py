@@ -123,10 +123,11 @@ async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -
 async def call_timeline(
     call_id: CallId, user: AuthenticatedUser, voice: Voice, after: After = None
 ) -> bytes:
-    """Show what happened in a call, live or ended within the last day; sealed digits are dots.
+    """Show what happened in a call, live or ended; sealed digits are dots.
 
-    Attempts to reach servers need the scope `webhooks`, too. An agent's token shows the agent's own
-    calls, without addresses and contents of requests to servers.
+    After a day it is made of the call's record, for those who may read that. Attempts to reach
+    servers need the scope `webhooks`, too. An agent's token shows the agent's own calls, without
+    rows of what servers, flows and bots exchange.
     """
     return await voice.timeline(user, call_id, after)
 

@@ -4,7 +4,7 @@ Responses are the engine's; another account's calls are not found.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
-from api.auth.principal import Principal
+from api.auth.principal import OPERATIONS, Principal
 from api.common.errors import Forbidden, NotFound
 from api.common.projection import project
 from api.engine_client import EngineClient, call_path
@@ -42,6 +42,8 @@ from wire.verbs import Action
 from wire.views import CallView, EndedCalls, Replay
 
 LARGE_BYTES = 65_536  # of a timeline
+# Returns the timeline of a call's record; None: the user may read no such record.
+EndedTimeline = Callable[[Principal, str], Awaitable[bytes | None]]
 _ON_MACHINE = "machineDetection.onMachine"
 
 
@@ -52,6 +54,7 @@ class VoiceService(Struct, frozen=True):
     accounts: AccountCache
     call_limits: CallLimits
     tree_limits: Limits
+    ended_timeline: EndedTimeline
 
     async def originate(
         self, user: Principal, body: OriginateRequest, request_id: str | None
@@ -87,22 +90,32 @@ class VoiceService(Struct, frozen=True):
     async def timeline(self, user: Principal, call_id: str, after: str | None = None) -> bytes:
         """Show what happened in a call, live or ended; with the scope `webhooks` its attempts.
 
-        An agent's token shows that of the agent's calls.
+        An agent's token shows that of the agent's calls. Who may read records sees also the
+        timeline of a call that engines no longer keep.
         """
         is_agent = user.only_agent("calls") is not None
-        if is_agent:
-            await self._view(user, call_id)
-        query = {"account": user.account_id} | ({"after": after} if after else {})
-        path = call_path(call_id, "/timeline")
-        found = await self.engine.request_raw("GET", path, query=query)
-        shown = partial(
-            call_timeline,
-            found,
-            with_attempts="webhooks" in user.scopes and not is_agent,
-            for_agent=is_agent,
-        )
+        try:
+            if is_agent:
+                await self._view(user, call_id)
+            found = await self._timeline(user, call_id, after or "", is_agent=is_agent)
+        except NotFound:
+            if "cdr:own" in user.scopes and (ended := await self.ended_timeline(user, call_id)):
+                return ended
+            raise
         # That of a call with thousands of events takes tens of milliseconds.
-        return await asyncio.to_thread(shown) if len(found) > LARGE_BYTES else shown()
+        is_large = len(found) > LARGE_BYTES
+        return await asyncio.to_thread(call_timeline, found) if is_large else call_timeline(found)
+
+    async def _timeline(
+        self, user: Principal, call_id: str, after: str, *, is_agent: bool
+    ) -> bytes:
+        reader = "operator" if OPERATIONS in user.scopes else "account"
+        query = {"account": user.account_id, "reader": "agent" if is_agent else reader}
+        if after:
+            query["after"] = after
+        if is_agent or "webhooks" not in user.scopes:
+            query["attempts"] = "false"
+        return await self.engine.request_raw("GET", call_path(call_id, "/timeline"), query=query)
 
     async def replay(self, user: Principal, call_id: str) -> CallReplay:
         """Compare a call with what this version of the engine would do."""

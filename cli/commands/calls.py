@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from rich.console import Console, Group
 from rich.live import Live
 
+from base.timeline import wording
 from cli.adaptive_table import AdaptiveTable
 from cli.calls import call_view, fields_of, get_timeline, timeline_of
 from cli.command import rest_command
@@ -17,7 +18,7 @@ from cli.errors import RequestRejected, Unreachable, UsageError, is_transient
 from cli.options.call_parts import CallId
 from cli.output import OutputFlag, Shown, shown, write_shown
 from cli.rest_client import RestClient
-from cli.timeline import screen, wording
+from cli.timeline import screen
 from wire.views import CallView, EndedCalls
 
 Calls = tuple[CallView, ...]

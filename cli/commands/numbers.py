@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from base.timeline import wording
 from cli.command import IfVersion, rest_command
 from cli.help import with_example
 from cli.options import parsing
 from cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
 from cli.rest_client import RestClient
-from cli.timeline import wording
 
 number = App(
     name="number",

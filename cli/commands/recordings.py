@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from base.timeline import wording
 from cli import call_view
 from cli.command import rest_command
 from cli.errors import UsageError
@@ -12,7 +13,6 @@ from cli.help import with_example
 from cli.options.call_parts import CallId
 from cli.output import Column, Shown, rows_shown, shown
 from cli.rest_client import RestClient
-from cli.timeline import wording
 from wire.views import CallRecordings
 
 Url = Annotated[

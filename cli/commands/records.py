@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from base.timeline import wording
 from cli.command import rest_command
 from cli.help import with_example
 from cli.output import Column, Shown, json_shown, rows_shown
 from cli.rest_client import RestClient
-from cli.timeline import wording
 
 MAX_PAGE = 100
 Limit = Annotated[int, Parameter(help="Maximum number of rows.")]

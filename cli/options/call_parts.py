@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
+from base.timeline import wording
 from cli.errors import UsageError
-from cli.timeline import wording
 from wire.control import ConferenceView, MemberView
 from wire.views import CallStreams, CallView, LegView, StreamView
 

@@ -3,7 +3,7 @@
 from rich.markup import escape
 
 from base.exit_status import ExitStatus
-from cli.timeline import wording
+from base.timeline import wording
 from wire.views import CallView
 
 EXIT_STATUSES = {

@@ -9,9 +9,7 @@ from rich.live import Live
 from rich.text import Text
 
 from cli.output import PlainConsole
-from cli.timeline.ladder import draw
-from cli.timeline.row import ENGINE
-from cli.timeline.timeline import Diagram, build_diagram
+from cli.timeline.ladder import draw, lines
 from wire.views import Timeline
 
 MIN_WIDTH, MAX_WIDTH = 80, 120  # columns
@@ -37,7 +35,7 @@ def ladder(timeline: Timeline, console: Console) -> list[Text]:
     """Draw a timeline as a ladder diagram of the console's width."""
     return [
         *title(timeline),
-        *draw(build_diagram(timeline), max(MIN_WIDTH, min(MAX_WIDTH, console.width))),
+        *draw(timeline, max(MIN_WIDTH, min(MAX_WIDTH, console.width))),
     ]
 
 
@@ -85,17 +83,10 @@ class _Lines:
 
     def show(self, timeline: Timeline, note: str = "") -> None:
         """Print the new lines."""
-        lines = list(_plain(build_diagram(timeline)))
+        printed = list(lines(timeline))
         if note and note != self._note:
-            lines.append(note)
+            printed.append(note)
         self._note = note
-        for line in lines[self._printed :]:
+        for line in printed[self._printed :]:
             self._console.print(Text(line), soft_wrap=True)
-        self._printed = max(self._printed, len(lines) - bool(note))
-
-
-def _plain(diagram: Diagram) -> Iterator[str]:
-    headings = {lifeline.id: lifeline.heading for lifeline in diagram.lifelines}
-    for row in diagram.rows:
-        lifeline = row.target if row.source == ENGINE else row.source
-        yield f"{row.at_ms / 1000:>8.3f}  {headings[lifeline]:<7} {row.text}"
+        self._printed = max(self._printed, len(printed) - bool(note))

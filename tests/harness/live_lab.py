@@ -110,9 +110,9 @@ class Lab:
         await until(has_received, what=f"{times} {kind} in {call}")
 
     async def timeline_events(self, call: str) -> list[dict[str, Any]]:
-        """Return the events of a call's timeline in order."""
+        """Return the events and commands that have rows in a call's timeline, in order."""
         timeline = await self.engine.rpc("GET", f"/calls/{call}/timeline")
-        return [moment["event"] for moment in timeline["moments"]]
+        return [row["details"] for row in timeline["rows"] if "type" in row.get("details", {})]
 
     async def add_number(self, action: object, **more: object) -> str:
         """Route a new number to an action and return the number."""

@@ -118,18 +118,11 @@ def _command_ms(timeline: Timeline, command: str) -> int:
 
 
 def _commands(timeline: Timeline) -> Iterator[tuple[int, dict[str, Any]]]:
-    for moment in timeline.moments:
-        for command in moment.commands:
-            yield moment.at_ms, command
+    for row in timeline.rows:
+        yield row.at_ms, row.details or {"type": ""}
 
 
 def _ended_ms(timeline: Timeline, playback: str) -> int:
     """Return when a playback ended; 0 if it failed or did not end."""
-    ends = (
-        moment.at_ms
-        for moment in timeline.moments
-        if moment.event["type"] == "playback-ended"
-        and moment.event["playback"] == playback
-        and not moment.event["failed"]
-    )
-    return next(ends, 0)
+    ended = {"type": "playback-ended", "playback": playback, "failed": False}
+    return next((at_ms for at_ms, each in _commands(timeline) if each == ended), 0)

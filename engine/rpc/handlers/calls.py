@@ -1,13 +1,15 @@
 """RPC operations that start, list and show calls."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
+from typing import cast, get_args
 
 from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
 
+from base.timeline.rows import Reader
 from engine.rpc.agent_checks import check_agent_exists
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.dial_policy import (
@@ -26,6 +28,7 @@ from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
+from engine.store.webhook_log import StoredAttempt
 from wire import rpc
 from wire.call_id_format import shard_of
 from wire.custom_data import check_custom_data
@@ -83,16 +86,25 @@ class CallHandlers(Struct, frozen=True):
         return call_view(await call_of(self.service, request, request.query.get("account")))
 
     async def timeline(self, request: web.Request) -> Timeline:
-        """Show a call's timeline; with `after` what is new since the one with that `next`."""
+        """Show a call's timeline; with `after` what is new since the one with that `next`.
+
+        `reader` is who gets it, by default an operator; `attempts=false` leaves those out.
+        """
         after = TimelineCursor.parse(request.query.get("after"))
+        reader = request.query.get("reader", "operator")
+        if reader not in get_args(Reader):
+            raise BadInput("reader", f"expected {', '.join(get_args(Reader))}")
         call = await call_of(self.service, request, request.query.get("account"))
         shard = shard_of(call.id) or NO_SHARD
         async with self.timelines.turn(call.account):
             start = self.timelines.points.before(call.id, after.lines)
             log = await self.store.log(shard, call.id, start.lines)
-            attempts = await self.store.webhook_log.of_call(call.account, call.id, after.attempt)
+            attempts: Sequence[StoredAttempt] = ()
+            if request.query.get("attempts") != "false":
+                log_of_webhooks = self.store.webhook_log
+                attempts = await log_of_webhooks.of_call(call.account, call.id, after.attempt)
             history = CallHistory(call, log, attempts, after, start)
-            timeline, end = await build_timeline(history)
+            timeline, end = await build_timeline(history, cast("Reader", reader))
         self.timelines.points.add(call.id, end)
         return timeline
 

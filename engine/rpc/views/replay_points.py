@@ -9,6 +9,7 @@ from typing import Self
 
 from msgspec import Struct
 
+from base.timeline.state import TimelineState
 from engine.calls.model.call import Call
 from engine.store.webhook_log import OLDEST
 from wire.decoding.errors import BadInput
@@ -38,10 +39,11 @@ class TimelineCursor(Struct, frozen=True):
 
 
 class ReplayPoint(Struct, frozen=True):
-    """A call after some lines of its log."""
+    """A call after some lines of its log, and what its timeline has shown until then."""
 
     lines: int = 0
     call: Call | None = None
+    shown: TimelineState | None = None
 
 
 START = ReplayPoint()
@@ -52,7 +54,7 @@ class ReplayPoints:
 
     def __init__(self, most: int = MAX_POINTS) -> None:
         self._most = most
-        self._calls: OrderedDict[tuple[str, int], Call] = OrderedDict()
+        self._calls: OrderedDict[tuple[str, int], ReplayPoint] = OrderedDict()
 
     def before(self, call_id: str, lines: int) -> ReplayPoint:
         """Return the last point of a call that is not after a line."""
@@ -61,14 +63,14 @@ class ReplayPoints:
             return START
         key = call_id, max(known)
         self._calls.move_to_end(key)
-        return ReplayPoint(key[1], self._calls[key])
+        return self._calls[key]
 
     def add(self, call_id: str, point: ReplayPoint) -> None:
         """Keep a point; the one that was of no use for longest is dropped."""
         if point.call is None:
             return
         key = call_id, point.lines
-        self._calls[key] = point.call
+        self._calls[key] = point
         self._calls.move_to_end(key)
         while len(self._calls) > self._most:
             self._calls.popitem(last=False)

@@ -7,18 +7,24 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, NamedTuple
+from copy import deepcopy
+from heapq import merge
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Struct
 
 from base.fair_slots import FairSlots
 from base.limit import Limit
+from base.timeline.rows import Reader, TimelineRows
+from base.timeline.state import TimelineState
+from base.timeline.timers import Moment
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import ClockChanged
 from engine.calls.model.sealed_digits import hide_sealed
 from engine.calls.replay_audit import ReplayStep, replay, replay_on
+from engine.calls.reporting.call_events import end_reason
 from engine.rpc.account_queue import AccountQueue
 from engine.rpc.views.calls import call_view, state_of, tagged_fields
 from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
@@ -27,15 +33,13 @@ from engine.webhooks.log.logged_attempt import decompress
 from wire.base import tag_of
 from wire.events.call_events import Kind
 from wire.verbs import Verb
-from wire.views import Timeline, TimelineEntry
+from wire.views import Timeline, TimelineRow
 from wire.webhook_log import AttemptSummary
 
 PIECE = 10  # events, of about 50 µs each; then live calls get their turn on the event loop
 PIECE_BYTES = 16_384  # of their lines: an event may have a tree of 65 KB
-MAX_MOMENTS = 5_000  # of a timeline: the latest
-MAX_BYTES: Annotated[int, Limit("request", "left out", "Bytes of a timeline's moments.")] = (
-    2_000_000
-)
+MAX_ROWS = 5_000  # of a timeline: the latest
+MAX_BYTES: Annotated[int, Limit("request", "left out", "Bytes of a timeline's rows.")] = 2_000_000
 MAX_TIMELINES = 20  # in progress and waiting
 MAX_ACCOUNT_TIMELINES: Annotated[
     int, Limit("account", "429 `too_many_timelines`", "Timelines in progress in one engine.")
@@ -91,87 +95,75 @@ class CallHistory(Struct, frozen=True):
     start: ReplayPoint = START
 
 
-class _Step(NamedTuple):
-    """A step of a replay, with the call before it, if that is not the first one."""
-
-    before: Call | None
-    step: ReplayStep
-    size: int  # of its line
-
-
 class _Latest:
-    """The latest steps of a replay: so many, and of so many bytes."""
+    """The latest rows of a timeline: so many, and of so many bytes."""
 
     def __init__(self, most: int, max_bytes: int) -> None:
-        self.steps = deque[_Step]()
+        self.rows = deque[TimelineRow]()
         self.omitted = 0
+        self._sizes = deque[int]()
         self._most, self._left = most, max_bytes
 
-    def add(self, step: _Step) -> None:
-        """Add a step; at least this one is kept."""
-        self.steps.append(step)
-        self._left -= step.size
-        while len(self.steps) > 1 and (len(self.steps) > self._most or self._left < 0):
-            self._left += self.steps.popleft().size
+    def add(self, row: TimelineRow) -> int:
+        """Add a row; at least this one is kept. Returns its size."""
+        size = len(msgspec.json.encode(row))
+        self.rows.append(row)
+        self._sizes.append(size)
+        self._left -= size
+        while len(self.rows) > 1 and (len(self.rows) > self._most or self._left < 0):
+            self.rows.popleft()
+            self._left += self._sizes.popleft()
             self.omitted += 1
+        return size
 
 
 async def build_timeline(
-    history: CallHistory, max_moments: int = MAX_MOMENTS, max_bytes: int = MAX_BYTES
+    history: CallHistory,
+    reader: Reader = "operator",
+    max_rows: int = MAX_ROWS,
+    max_bytes: int = MAX_BYTES,
 ) -> tuple[Timeline, ReplayPoint]:
     """Replay a call's log through the core; returns also the point that the replay ends at."""
-    after, attempts, pieces = history.after, history.attempts, Pieces()
-    latest, point = _Latest(max_moments, max_bytes), history.start
-    for each in _steps(history.log, point):
-        point = ReplayPoint((point.lines or 1) + 1, each.step.call)
-        if point.lines > after.lines:
-            latest.add(each)
-        await pieces.add(each.size)
-    moments = await _moments(latest.steps, max_bytes, pieces)
-    omitted = latest.omitted + len(latest.steps) - len(moments)
-    summaries: list[AttemptSummary] = []
-    for attempt in attempts:
-        summaries += _summary(attempt)
-        await pieces.add(len(attempt.body))
-    newest = attempts[-1].id if attempts else after.attempt
-    following = str(TimelineCursor(max(point.lines, after.lines), newest))
-    view = call_view(history.call)
-    return Timeline(view, tuple(moments), tuple(summaries), omitted, following), point
-
-
-async def _moments(steps: deque[_Step], max_bytes: int, pieces: Pieces) -> list[TimelineEntry]:
-    """Return the latest moments; each may be larger than its line, as it has commands."""
-    moments, left = list[TimelineEntry](), max_bytes
-    for each in reversed(steps):
-        moment = _moment(each.before, each.step)
-        size = len(msgspec.json.encode(moment))
-        left -= size
-        if left < 0 and moments:
-            break
-        moments.append(moment)
+    call, log, after, pieces = history.call, history.log, history.after, Pieces()
+    latest, point = _Latest(max_rows, max_bytes), history.start
+    state = deepcopy(point.shown) or TimelineState(caller=call.from_, main=call.main)
+    rows = TimelineRows(state, reader)
+    steps = replay(log) if point.call is None else replay_on(point.call, log)
+    for line, step in enumerate(steps, 1 if point.call is None else 0):  # after the call itself
+        before, point = point.call, ReplayPoint((point.lines or 1) + 1, step.call, state)
+        size = len(log[line])
+        for row in _rows(rows, before, step):
+            if point.lines > after.lines:
+                size += latest.add(row)
         await pieces.add(size)
-    moments.reverse()
-    return moments
+    attempts: list[AttemptSummary] = []
+    for attempt in history.attempts:
+        attempts += _summary(attempt)
+        await pieces.add(len(attempt.body))
+    newest = history.attempts[-1].id if history.attempts else after.attempt
+    following = str(TimelineCursor(max(point.lines, after.lines), newest))
+    shown = tuple(merge(latest.rows, rows.of_attempts(attempts), key=lambda each: each.at_ms))
+    view = call_view(call)
+    return Timeline(
+        view, rows.lifelines(), shown, tuple(attempts), latest.omitted, following
+    ), point
 
 
-def _steps(log: Sequence[bytes], start: ReplayPoint) -> Iterator[_Step]:
-    before = start.call
-    steps = replay(log) if before is None else replay_on(before, log)
-    first = 1 if before is None else 0  # after the call itself
-    for line, step in enumerate(steps, first):
-        yield _Step(before, step, len(log[line]))
-        before = step.call
-
-
-def _moment(before: Call | None, step: ReplayStep) -> TimelineEntry:
-    verb = step.call.state.running_verb if _has_started_verb(before, step) else None
-    return TimelineEntry(
-        step.at_ms,
-        masked(tagged_fields(step.event)),
-        tuple(masked(tagged_fields(each)) for each in step.commands if _is_shown(each)),
-        state_of(step.call),
-        _verb_view(verb) if verb is not None else None,
+def _rows(rows: TimelineRows, before: Call | None, step: ReplayStep) -> Iterator[TimelineRow]:
+    call = step.call
+    verb = call.state.running_verb if _has_started_verb(before, step) else None
+    commands = (each for each in step.commands if _is_shown(each))
+    yield from rows.of_moment(
+        Moment(
+            step.at_ms,
+            masked(tagged_fields(step.event)),
+            tuple(masked(tagged_fields(each)) for each in commands),
+            state_of(call),
+            _verb_view(verb) if verb is not None else None,
+        )
     )
+    if call.is_ended and not (before and before.is_ended):
+        yield from rows.of_end(call.status, end_reason(call) or "", call.ended_ms)
 
 
 def masked(value: Any) -> Any:

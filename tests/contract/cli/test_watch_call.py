@@ -26,13 +26,13 @@ PATH = f"GET /voice/call/{CALL}/timeline"
 
 def shown(found: Timeline) -> bytes:
     """Return a timeline as the REST layer shows it."""
-    return call_timeline(msgspec.json.encode(found), with_attempts=True)
+    return call_timeline(msgspec.json.encode(found))
 
 
 def ended(**facts: object) -> bytes:
     """Return the timeline of a call that ended with these facts."""
     whole = timeline()
-    return shown(Timeline(replace(whole.call, **facts), whole.moments))
+    return shown(replace(whole, call=replace(whole.call, **facts)))
 
 
 def pipe() -> Console:
@@ -49,7 +49,7 @@ def text(console: Console) -> str:
 async def test_prints_each_line_once_as_it_comes(tmp_path: Path) -> None:
     """Through a pipe each line is printed once, the outcome last; completed is status 0."""
     whole = timeline()
-    states = [until_now(whole, 1), until_now(whole, 4), whole]
+    states = [until_now(1), until_now(4), whole]
     async with FakeRest() as rest:
         rest.responses = {"POST /voice/call": {"callId": CALL}, PATH: deque(map(shown, states))}
         words = ("call", "create", "--to", "+47", "--from", "+48", "--idempotency-key", "order-17")
@@ -92,7 +92,7 @@ async def test_watches_on_while_the_server_is_away() -> None:
     """The loss of the server is printed; after its return the call is watched to its end."""
     console = pipe()
     async with FakeRest() as rest:
-        rest.responses = {PATH: shown(until_now(timeline(), 1))}
+        rest.responses = {PATH: shown(until_now(1))}
         watching = asyncio.create_task(watch_call(rest.client, CALL, console))
         await until(lambda: "answers the call" in text(console))
         await rest.stop()
@@ -107,7 +107,7 @@ async def test_leaving_leaves_the_call() -> None:
     """An interrupted watch prints that the call continues, and how to end it."""
     console = pipe()
     async with FakeRest() as rest:
-        rest.responses = {PATH: shown(until_now(timeline(), 1))}
+        rest.responses = {PATH: shown(until_now(1))}
         watching = asyncio.create_task(watch_call(rest.client, CALL, console))
         await until(lambda: "answers the call" in text(console))
         watching.cancel()

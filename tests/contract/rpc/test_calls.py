@@ -50,19 +50,24 @@ async def test_a_call_is_hung_up_once(scene: RpcScene) -> None:
 
 
 async def test_a_story_is_shown(scene: RpcScene) -> None:
-    """The timeline is the log replayed through the core: events, commands, states."""
+    """The timeline is the log replayed through the core: events and commands, in words."""
     call_id = await scene.start_call(action=SAY)
     scene.pbx.settle()
     inject(scene, LegCreated(f"{call_id}.l0"))
     await until(lambda: len(log_of(scene, call_id)) == 3)
     status, story = await scene.request("GET", f"/calls/{call_id}/timeline")
     assert status == 200
-    assert [moment["event"]["type"] for moment in story["moments"]] == [
-        "call-opened",
-        "leg-created",
+    (row,) = story["rows"]
+    assert row["text"].startswith("calls +47")
+    assert (row["from"], row["to"], row["details"]["type"]) == (
+        "engine", f"{call_id}.l0", "originate",
+    )  # fmt: skip
+    assert row["begins"] == [
+        {"lifeline": row["to"], "kind": "leg", "text": row["details"]["party"]}
     ]
-    wanted = [[command["type"] for command in each["commands"]] for each in story["moments"]]
-    assert wanted == [["prefetch-media", "originate"], ["dial"]]
+    assert [(each["id"], each["heading"]) for each in story["lifelines"]] == [
+        ("engine", "engine"), (row["to"], "A"),
+    ]  # fmt: skip
     assert story["call"]["callId"] == call_id
 
 

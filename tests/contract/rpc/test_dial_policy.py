@@ -196,8 +196,8 @@ async def test_what_a_tree_dials_is_judged(scene: RpcScene) -> None:
 
     async def is_ended() -> bool:
         _, story = await scene.request("GET", f"/calls/{call}/timeline")
-        events = [each["event"] for each in story["moments"]]
-        ended[:] = [each for each in events if each["type"] == "leg-ended"]
+        details = [each["details"] for each in story["rows"]]
+        ended[:] = [each for each in details if each["type"] == "leg-ended"]
         return bool(ended)
 
     await until(is_ended)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.calls.model.call import Call
@@ -30,8 +31,8 @@ from wire.views import Timeline
 MANY = 1_000
 
 
-async def whole_timeline(call: Call, log: Sequence[bytes], max_moments: int = MANY) -> Timeline:
-    timeline, _ = await build_timeline(CallHistory(call, log), max_moments)
+async def whole_timeline(call: Call, log: Sequence[bytes], max_rows: int = MANY) -> Timeline:
+    timeline, _ = await build_timeline(CallHistory(call, log), max_rows=max_rows)
     return timeline
 
 
@@ -67,10 +68,11 @@ async def test_a_started_verb_is_shown(scene: RpcScene) -> None:
     async def is_shown() -> bool:
         _, found = await scene.request("GET", f"/calls/{call_id}/timeline")
         story.update(found)
-        return bool(found["moments"][-1]["state"] == "pausing")
+        return any(each["text"] == "pause of 60.0 s" for each in found["rows"])
 
     await until(is_shown)
-    assert [each["started"] for each in story["moments"] if "started" in each] == [pause]
+    (row,) = [each for each in story["rows"] if each["details"] == pause]
+    assert row["begins"] == [{"lifeline": "engine", "kind": "verb", "text": "pause"}]
     _, view = await scene.request("GET", f"/calls/{call_id}")
     assert (view["state"], view["verb"]) == ("pausing", "pause")
 
@@ -84,9 +86,11 @@ async def test_a_verb_after_some_minutes_is_shown() -> None:
     story.now += 60_000
     story.pass_deadline()
     log = record_call(outbound(long_pause), story.events).log
-    shown = (await whole_timeline(story.call, log)).moments
-    lengths = [each.started["data"]["length"] for each in shown if each.started is not None]
-    assert lengths == [300.0, 7.0]
+    shown = [each.text for each in (await whole_timeline(story.call, log)).rows]
+    assert [each for each in shown if each.startswith("pause of")] == [
+        "pause of 300.0 s",
+        "pause of 7.0 s",
+    ]
 
 
 async def test_sensitive_digits_are_dots() -> None:
@@ -102,12 +106,13 @@ async def test_sensitive_digits_are_dots() -> None:
         story.now += 200
         story.take(DigitPressed(MAIN, sealed, story.now - 80, 80), 0)
     log = record_call(outbound(gather), story.events).log
-    moments = (await whole_timeline(story.call, log)).moments
-    pressed = [each.event for each in moments if each.event["type"] == "digit-pressed"]
-    assert [each["digit"] for each in pressed] == ["•", "•"]
-    sent = [command for each in moments for command in each.commands]
-    assert [each["body"]["dtmf"] for each in sent if each["type"] == "send-webhook"] == ["••"]
-    assert sealed not in str(moments)
+    rows = (await whole_timeline(story.call, log)).rows
+    assert [each.text for each in rows if each.kind == "digit"][-2:] == ["presses •"] * 2
+    (sent,) = [each for each in rows if each.request and each.from_ == "engine"]
+    assert sent.text.endswith("after gather: digits “••” (max-digits)")
+    assert sent.details is not None
+    assert sent.details["body"]["dtmf"] == "••"
+    assert sealed not in str(rows)
 
 
 async def with_turns(building: Coroutine[Any, Any, Timeline]) -> tuple[Timeline, int]:
@@ -129,10 +134,10 @@ async def test_live_calls_continue_while_a_long_timeline_is_built() -> None:
     log = record_call(outbound(action), story.events).log
 
     whole, turns = await with_turns(whole_timeline(story.call, log))
-    assert turns >= len(whole.moments) // PIECE
-    latest = await whole_timeline(story.call, log, max_moments=7)
-    assert latest.moments == whole.moments[-7:]
-    assert (whole.omitted, latest.omitted) == (0, len(whole.moments) - 7)
+    assert turns >= (len(log) - 1) // PIECE
+    latest = await whole_timeline(story.call, log, max_rows=7)
+    assert latest.rows == whole.rows[-7:]
+    assert (whole.omitted, latest.omitted) == (0, len(whole.rows) - 7)
 
 
 async def test_timelines_wait_for_one_another() -> None:
@@ -174,7 +179,7 @@ async def test_accounts_take_turns() -> None:
 
 
 async def test_live_calls_continue_beside_large_events() -> None:
-    """The event loop is free after some bytes; of many bytes, the latest moments are shown."""
+    """The event loop is free after some bytes; of many bytes, the latest rows are shown."""
     action = {"type": "pause", "data": {"length": 80_000}}
     story = answered_call(action)
     for _ in range(20):
@@ -182,21 +187,22 @@ async def test_live_calls_continue_beside_large_events() -> None:
     log = record_call(outbound(action), story.events).log
 
     whole, turns = await with_turns(whole_timeline(story.call, log))
-    assert turns >= 40  # to replay an event, and to show it
+    assert turns >= 20  # one for each event
     history = CallHistory(story.call, log)
-    latest, _ = await build_timeline(history, max_bytes=3 * PIECE_BYTES + 3_000)
-    assert latest.moments == whole.moments[-3:]
-    assert (latest.omitted, latest.next) == (len(whole.moments) - 3, whole.next)
+    sizes = [len(msgspec.json.encode(each)) for each in whole.rows[-3:]]
+    latest, _ = await build_timeline(history, max_bytes=sum(sizes))
+    assert latest.rows == whole.rows[-3:]
+    assert (latest.omitted, latest.next) == (len(whole.rows) - 3, whole.next)
 
 
-async def test_moments_that_are_larger_than_their_lines_are_limited() -> None:
-    """The latest one is shown in any case."""
+async def test_the_latest_row_is_shown_in_any_case() -> None:
+    """However large it is."""
     story = answered_call({"type": "pause", "data": {"length": 7}})
     log = record_call(outbound({"type": "pause", "data": {"length": 7}}), story.events).log
     whole = await whole_timeline(story.call, log)
     latest, _ = await build_timeline(CallHistory(story.call, log), max_bytes=1)
-    assert latest.moments == whole.moments[-1:]
-    assert latest.omitted == len(whole.moments) - 1
+    assert latest.rows == whole.rows[-1:]
+    assert latest.omitted == len(whole.rows) - 1
 
 
 async def test_what_is_new(scene: RpcScene) -> None:
@@ -204,13 +210,15 @@ async def test_what_is_new(scene: RpcScene) -> None:
     conversation = await talking(scene)
     whole = await conversation.shown("/timeline")
     same = await conversation.shown(f"/timeline?after={whole['next']}")
-    assert (same["moments"], same["next"]) == ([], whole["next"])
+    assert (same["rows"], same["next"]) == ([], whole["next"])
     for path in ("hold", "unhold"):
         await conversation.posted(path, channelId=conversation.customer)
     more = await conversation.shown(f"/timeline?after={whole['next']}")
-    assert [each["event"]["type"] for each in more["moments"]] == ["hold-requested"] * 2
+    texts = [each["text"] for each in more["rows"] if each["text"].startswith("request")]
+    assert texts == ["request: hold A", "request: unhold A"]
     again = await conversation.shown("/timeline")
-    assert (again["moments"], again["next"]) == (whole["moments"] + more["moments"], more["next"])
+    assert (again["rows"], again["next"]) == (whole["rows"] + more["rows"], more["next"])
+    assert again["lifelines"] == more["lifelines"]
 
 
 @pytest.mark.parametrize("after", ["", "1", "x.0-0", "-1.0-0", "1.0", "²2.0-0"])
@@ -222,19 +230,19 @@ async def test_a_cursor_of_no_timeline(scene: RpcScene, after: str) -> None:
 
 
 async def test_a_replay_goes_on_where_one_ended() -> None:
-    """Only new lines are read; a start in the middle has the same moments, steps and verbs."""
+    """Only new lines are read; a start in the middle has the same rows, lifelines and verbs."""
     action = {"type": "pause", "data": {"length": 7}, "action": {"type": "hangup"}}
     story = answered_call(action)
     story.pass_deadline()
     log = record_call(outbound(action), story.events).log
     whole = await whole_timeline(story.call, log)
     for lines in range(2, len(log)):
-        _, start = await build_timeline(CallHistory(story.call, log[:lines]))
+        before, start = await build_timeline(CallHistory(story.call, log[:lines]))
         assert start.lines == lines
         cursor, new = TimelineCursor(lines), log[lines:]
         shown, end = await build_timeline(CallHistory(story.call, new, after=cursor, start=start))
-        assert shown.moments == whole.moments[lines - 1 :]
-        assert (end.lines, shown.next) == (len(log), whole.next)
+        assert (*before.rows, *shown.rows) == whole.rows
+        assert (end.lines, shown.next, shown.lifelines) == (len(log), whole.next, whole.lifelines)
 
 
 async def test_points_of_replays() -> None:
@@ -251,5 +259,4 @@ async def test_points_of_replays() -> None:
 
 
 def _session_events(story: Any) -> list[dict[str, Any]]:
-    commands = [each for moment in story["moments"] for each in moment["commands"]]
-    return [each["event"] for each in commands if each["type"] == "emit-event"]
+    return [each["details"] for each in story["rows"] if "sessionState" in each["details"]]

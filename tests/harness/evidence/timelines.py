@@ -9,7 +9,6 @@ import msgspec
 
 from cli.timeline.ladder import draw
 from cli.timeline.screen import MAX_WIDTH, title
-from cli.timeline.timeline import build_diagram
 from tests.harness.evidence.collector import CollectedEngine, Trust, collector_of_session
 from wire.views import Timeline
 
@@ -59,5 +58,5 @@ def _drawn(body: bytes) -> str:
         timeline = msgspec.json.decode(body, type=Timeline)
     except msgspec.DecodeError:
         return body.decode()
-    lines = [*title(timeline), *draw(build_diagram(timeline), MAX_WIDTH)]
+    lines = [*title(timeline), *draw(timeline, MAX_WIDTH)]
     return "\n".join(line.plain.rstrip() for line in lines)

@@ -121,9 +121,9 @@ async def test_a_recording_is_controlled_over_rest(api: Api, parties: Parties, l
         first, second = found.spans(side, TONES_HZ[name])
         assert second[0] - first[1] >= PAUSED_MS
     shown = await api.request("GET", f"{BASE}/call/{call}/timeline", token=token)
-    events = [each["event"] for each in shown["moments"]]
-    wanted = [each["wanted"] for each in events if each["type"] == "recording-requested"]
-    assert wanted == ["start", "pause", "resume", "stop"]
+    wanted = [each["text"] for each in shown["rows"] if each["text"].startswith("request: ")]
+    actions = ("start", "pause", "resume", "stop")
+    assert wanted == [f"request: {action} recording" for action in actions]
 
 
 async def test_the_source_is_called_first(api: Api, parties: Parties) -> None:

@@ -53,7 +53,7 @@ async def test_a_carrier_without_a_circuit(two_trunks: TwoTrunks) -> None:
     ended = await lab.wait_ended(call)
     assert ended["status"] == "completed"
     ends = [each for each in await lab.timeline_events(call) if each["type"] == "leg-ended"]
-    assert ends[0]["sip_code"] == 503
+    assert ends[0]["sipCode"] == 503
 
 
 async def test_a_party_that_is_busy(two_trunks: TwoTrunks) -> None:

@@ -24,7 +24,7 @@ def sounds_of(bot: Bot) -> list[Frame]:
 
 async def bot_is_silent(lab: Lab, call: str) -> None:
     """Wait until the engine knows that a bot has ceased to speak."""
-    silent = {"type": "stream-speech-changed", "by": "bot", "is_speaking": False}
+    silent = {"type": "stream-speech-changed", "by": "bot", "isSpeaking": False}
 
     async def is_known() -> bool:
         return any(silent.items() <= each.items() for each in await lab.timeline_events(call))

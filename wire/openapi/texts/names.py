@@ -104,6 +104,22 @@ _BY_TEXT = {
     "State of the recording: `running`, `paused`, `ended`, `archived`, `lost` or `deleted`.":
     "RecordingView.state RecordingRecord.state CdrRecording.state",
     "State of the agent's phone, if it was requested.": "AgentRow.state",
-    "State of the call after the event.": "CallTimelineEntry.state TimelineEntry.state",
+    "Id of the lifeline: that of the leg's or stream's channel, `engine`, or one of a server.":
+    "Lifeline.id",
+    "What the lifeline is of.": "Lifeline.kind",
+    "What it is, for colors and filters.": "TimelineRow.kind TimelineSpan.kind",
+    "What happened, in words; empty: only spans begin or end.": "TimelineRow.text",
+    "What lasts, in words.": "TimelineSpan.text",
+    "What went wrong, as a sentence.": "TimelineFault.text",
+    "The lifeline where it happened, or where the arrow begins.": "TimelineRow.from",
+    "The lifeline where the arrow ends; the same as `from`: there is none.": "TimelineRow.to",
+    "Id of the attempt in the webhook log, if the row is of one.": "TimelineRow.attempt",
+    "Id of the request, as the webhook log has it in `requestId`; empty: none.":
+    "TimelineRow.request",
+    "What went wrong; null: nothing.": "TimelineRow.fault",
+    "Who it is, such as a number or a host.": "Lifeline.label",
+    "The `after` of the next request; empty: nothing more will happen.":
+    "CallTimeline.next Timeline.next",
+    "Fields of the event or command that the row is of.": "TimelineRow.details",
 }  # fmt: skip
 NAMES = {key: text for text, keys in _BY_TEXT.items() for key in keys.split()}

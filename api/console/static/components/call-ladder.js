@@ -77,7 +77,7 @@ export class CallLadder extends ConsoleElement {
     return html`
       <div class="row middle spread">
         <p class="quiet">
-          ${count(ladder.steps.length)} ${ladder.steps.length === 1 ? "step" : "steps"}${ladder.omitted ? `; ${count(ladder.omitted)} earlier moments are left out` : ""}
+          ${count(ladder.steps.length)} ${ladder.steps.length === 1 ? "step" : "steps"}${ladder.omitted ? `; ${count(ladder.omitted)} earlier steps are left out` : ""}
         </p>
         <button aria-pressed=${this.isTable} @click=${() => (this.isTable = !this.isTable)}>As a table</button>
       </div>

@@ -2,9 +2,7 @@
 // <call-page>: one call, live or ended: what went wrong, its controls, its ladder and its recording.
 
 import { html, nothing } from "../vendored/lit.js";
-import { explain, findFaults } from "../ladder/findings.js";
-import { GrowingLadder } from "../ladder/growing.js";
-import { timelineOf } from "../ladder/record.js";
+import { GrowingLadder, explain, findFaults } from "../ladder/model.js";
 import { download, toSvgText } from "../ladder/export.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { renderFacts } from "../calls/call-facts.js";
@@ -48,7 +46,7 @@ export class CallPage extends ConsoleElement {
     this.timeline = null;
     /** @type {import("../ladder/model.js").Ladder | null} */
     this.ladder = null;
-    /** @type {import("../ladder/findings.js").Finding[]} */
+    /** @type {import("../ladder/model.js").Finding[]} */
     this.findings = [];
     /** @type {any} */
     this.record = null;
@@ -124,22 +122,11 @@ export class CallPage extends ConsoleElement {
   /** Read what is new since the last time, or the whole timeline. */
   async readNew() {
     const after = this.growing?.next;
-    if (!this.growing || !after) return this.take(await this.readTimeline());
+    if (!this.growing || !after) return this.take(await get(timelinePath(this.callId)));
     const part = await get(timelinePath(this.callId), { after });
-    if (part.omitted) return this.take(await this.readTimeline());
+    if (part.omitted) return this.take(await get(timelinePath(this.callId)));
     this.growing.add(part);
     this.show();
-  }
-
-  /** Return the timeline; that of an old call has its events. */
-  async readTimeline() {
-    try {
-      return await get(timelinePath(this.callId));
-    } catch (error) {
-      if (!isMissing(error) || !may("cdr:own")) throw error;
-    }
-    this.record = await get(`/srmain/cdr/${encodeURIComponent(this.callId)}`);
-    return timelineOf(this.record);
   }
 
   /** @param {any} timeline a whole one */
@@ -156,7 +143,7 @@ export class CallPage extends ConsoleElement {
     this.timeline = timeline;
     if (ladder === before) return;
     this.ladder = ladder;
-    this.findings = findFaults(timeline);
+    this.findings = findFaults(timeline.call, ladder.steps);
     if (chosen && ladder.steps !== before?.steps) {
       // Steps that became known later may come before it.
       this.selected = this.ladder.steps.findIndex((each) => each.atMs === chosen.atMs && each.text === chosen.text);
@@ -244,7 +231,7 @@ export class CallPage extends ConsoleElement {
             (each) => html`<li>
               ${explain(each, this.details.get(each.request))}
               ${each.code ? html`<a href="/docs/errors/${each.code}" target="_blank" rel="noopener">${each.code}</a>` : nothing}
-              <button class="small" @click=${() => this.showFinding(each)}>Show</button>
+              <button class="small" @click=${() => this.choose(each.index)}>Show</button>
             </li>`,
           )}
         </ul>
@@ -261,14 +248,6 @@ export class CallPage extends ConsoleElement {
   choose(index) {
     this.selected = index;
     this.ladderElement()?.reveal(index);
-  }
-
-  /** @param {import("../ladder/findings.js").Finding} finding */
-  showFinding(finding) {
-    const steps = this.ladder?.steps ?? [];
-    const ofRequest = steps.findLast((each) => finding.request !== "" && each.request === finding.request);
-    const found = ofRequest ?? steps.find((each) => each.atMs >= finding.atMs && each.kind === "failure") ?? steps.at(-1);
-    if (found) this.choose(found.index);
   }
 
   /** @param {number} ms */

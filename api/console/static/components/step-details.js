@@ -32,7 +32,7 @@ export class StepDetails extends ConsoleElement {
         ${step.request && !step.attempts.length
           ? html`<p class="quiet">The log has no attempt of this request${this.isLive ? " yet" : ", or this key may not read it"}.</p>`
           : nothing}
-        ${step.source ? html`<details><summary>As JSON</summary><pre tabindex="0">${stringify(step.source, 2)}</pre></details>` : nothing}
+        ${step.details ? html`<details><summary>As JSON</summary><pre tabindex="0">${stringify(step.details, 2)}</pre></details>` : nothing}
       </section>
     `;
   }

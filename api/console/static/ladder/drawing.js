@@ -27,7 +27,7 @@ export function drawLadder(ladder, layout, { top, bottom, selected, choose }) {
   const steps = ladder.steps.slice(...range);
   return svg`
     ${ladder.lanes.map((lane) => drawLane(layout, lane, top, bottom))}
-    ${visibleSpans(ladder, range).map((span) => drawSpan(layout, span, top, bottom))}
+    ${visibleSpans(ladder, range).filter((span) => span.kind in SPAN_X).map((span) => drawSpan(layout, span, top, bottom))}
     ${steps.map((step) => drawStep(ladder, layout, step, step.index === selected, choose))}
   `;
 }

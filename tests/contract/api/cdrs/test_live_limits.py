@@ -43,7 +43,14 @@ async def test_several_processes_share_one_limit(kept: Rest) -> None:
     await kept.services.accounts.change(Account("acme", "acme", max_calls=5, destinations=None))
     parts, clock = kept.services, ManualClock()
     several = [
-        voice.build(parts.database, parts.engine, parts.accounts, parts.settings.limits, clock)
+        voice.build(
+            parts.database,
+            parts.engine,
+            parts.accounts,
+            parts.settings.limits,
+            parts.cdrs.records.timeline,
+            clock,
+        )
         for _ in range(3)
     ]
     who, requested = (

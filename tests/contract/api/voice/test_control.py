@@ -61,9 +61,9 @@ async def test_a_dialled_party_sees_a_number_of_the_account(rest: Rest, talk: Co
     problem = await rest.rejected("POST", f"{BASE}/dial", {**body, "callerId": "+4799999999"})
     assert problem == (400, "not_your_number", ["callerId"])
     await rest.post(f"{BASE}/dial", **body, callerId=OURS.removeprefix("+"))
-    moments = (await talk.shown("/timeline"))["moments"]
-    (dialled,) = [each["event"] for each in moments if each["event"]["type"] == "dial-requested"]
-    assert (dialled["caller_id"], dialled["ring_s"]) == (OURS, 7)
+    details = [each["details"] for each in (await talk.shown("/timeline"))["rows"]]
+    (dialled,) = [each for each in details if each["type"] == "dial-requested"]
+    assert (dialled["callerId"], dialled["ringS"]) == (OURS, 7)
 
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])

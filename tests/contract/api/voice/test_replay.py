@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from api.voice.replay import STATE_DIFFERS
-from api.voice.timeline import INTERNAL_FIELDS
+from base.timeline.rows import FIELDS_OF_OPERATORS
 from engine.calls.model.storage_format import decode_log_entry, encode
 from engine.store.change import Change
 from tests.harness.api.rest import Rest
@@ -47,9 +47,9 @@ async def test_a_step_that_differs(rest: Rest) -> None:
     assert difference["event"]["type"] == "leg-answered"
     assert "originate" in [each["type"] for each in difference["commands"]]
     names = {name for each in difference["commands"] for name in each}
-    assert not names & INTERNAL_FIELDS
-    moments = (await rest.request("GET", f"/srmain/voice/call/{ID}/timeline")).json()["moments"]
-    assert difference["atMs"] in [each["atMs"] for each in moments]
+    assert not names & FIELDS_OF_OPERATORS
+    rows = (await rest.request("GET", f"/srmain/voice/call/{ID}/timeline")).json()["rows"]
+    assert difference["atMs"] in [each["atMs"] for each in rows]
 
 
 async def test_another_state_is_said_without_its_fields(rest: Rest) -> None:

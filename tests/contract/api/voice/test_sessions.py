@@ -63,8 +63,8 @@ async def test_a_session_rings_for_a_chosen_time(rest: Rest, talk: Conversation)
     await rest.post(f"{BASE}/transfer/cancel", **session, **reason)
     body = member_body(talk, targetAgentIds=["1003"], timeout=13)
     await rest.post(f"{BASE}/conference/add-members", **body)
-    events = [each["event"] for each in (await talk.shown("/timeline"))["moments"]]
-    assert [each["ring_s"] for each in events if "ring_s" in each] == [12, 13]
+    details = [each["details"] for each in (await talk.shown("/timeline"))["rows"]]
+    assert [each["ringS"] for each in details if "ringS" in each] == [12, 13]
 
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])

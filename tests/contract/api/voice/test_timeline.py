@@ -3,18 +3,18 @@
 from collections.abc import AsyncIterator
 from typing import Any, get_args
 
-import msgspec
 import pytest
 from aiohttp import web
 
 from api.auth.key_store import KeyStore, KeyTerms, generate_credentials
-from api.voice.timeline import (
+from base.timeline.rows import (
     EXCHANGES,
-    INTERNAL_COMMANDS,
-    INTERNAL_EVENTS,
-    INTERNAL_FIELDS,
-    call_timeline,
+    FIELDS_OF_ACCOUNTS,
+    FIELDS_OF_OPERATORS,
+    OF_OPERATORS,
+    Reader,
 )
+from base.timeline.timers import Moment
 from engine.calls.model.commands import Command
 from engine.calls.model.events import ClockChanged, Event
 from engine.calls.model.io_commands import IoCommand
@@ -28,11 +28,14 @@ from engine.calls.model.requests import (
 from engine.calls.model.stream_commands import SendToStream, StartStream
 from engine.calls.model.stream_events import SpeechUnderstood, StreamActionReceived, StreamEnded
 from tests.contract.rpc.webhooks.scene import WebhookScene
+from tests.harness.api.cdrs.records import record, write_calls
 from tests.harness.api.rest import Rest
 from tests.harness.rpc.conversation import Conversation, talking
+from tests.harness.timelines import timeline_of
 from tests.harness.until import until
 from tests.harness.webhooks.customer import HANGUP, Server
 from wire.base import tag_of
+from wire.views import CallView
 
 
 @pytest.fixture
@@ -76,53 +79,59 @@ def feed(talk: Conversation, event: Event) -> None:
 
 
 async def test_what_happened_in_a_call(rest: Rest, talk: Conversation) -> None:
-    """Its state, events, commands and verbs, also after its end; not where it is."""
+    """Its state, its lifelines and its rows, also after its end; not where it is."""
     found = await timeline(rest, talk.call)
     details = await rest.request("GET", f"/srmain/voice/call-details/{talk.call}")
     assert found["call"] == details.json()
-    answered = [each for each in found["moments"] if each["event"]["type"] == "leg-answered"]
-    assert [each["event"]["leg"] for each in answered] == [talk.customer, talk.agent]
-    assert [each["started"]["type"] for each in found["moments"] if "started" in each] == ["dial"]
-    commands = [each for moment in found["moments"] for each in moment["commands"]]
-    (created,) = [each for each in commands if each.get("party") == "agent:1001"]
+    assert [each["heading"] for each in found["lifelines"]] == ["engine", "A", "B"]
+    assert found["lifelines"][2]["label"] == "agent:1001"
+    answered = [each for each in found["rows"] if each["text"] == "answered"]
+    assert [each["from"] for each in answered] == [talk.customer, talk.agent]
+    spans = [span for each in found["rows"] for span in each.get("begins", ())]
+    assert [each["text"] for each in spans if each["kind"] == "verb"] == ["dial"]
+    of_rows = [each["details"] for each in found["rows"]]
+    (created,) = [each for each in of_rows if each.get("party") == "agent:1001"]
     assert (created["type"], "callerId" in created) == ("originate", True)
-    assert not {name for each in commands for name in each} & INTERNAL_FIELDS
+    assert not {name for each in of_rows for name in each} & FIELDS_OF_OPERATORS
     await talk.ends()
     assert (await timeline(rest, talk.call))["call"]["endedMs"]
 
 
 async def test_what_is_new(rest: Rest, talk: Conversation) -> None:
-    """With `next` as `after`: moments and attempts since, none twice."""
+    """With `next` as `after`: rows and attempts since, none twice."""
     whole = await timeline(rest, talk.call)
     path = f"{path_of(talk.call)}?after="
-    assert (await rest.request("GET", path)).json()["moments"] == whole["moments"]
+    assert (await rest.request("GET", path)).json()["rows"] == whole["rows"]
     feed(talk, HoldRequested(talk.agent, held=True))
-    types: list[str] = []
+    texts: list[str] = []
 
     async def is_shown() -> bool:
-        more = (await rest.request("GET", path + whole["next"])).json()
-        types[:] = [each["event"]["type"] for each in more["moments"]]
-        return bool(types)
+        since = (await rest.request("GET", path + whole["next"])).json()
+        texts[:] = [each["text"] for each in since["rows"]]
+        return bool(texts)
 
     await until(is_shown, what="the hold")
-    assert types == ["hold-requested"]
+    assert texts[0] == "request: hold B"
     assert (await rest.rejected("GET", f"{path}x"))[:2] == (400, "invalid")
 
 
 async def test_steps_within_an_engine_are_left_out(rest: Rest, talk: Conversation) -> None:
-    """A new clock has caused nothing that a customer notices; what follows it is shown."""
-    before = len((await timeline(rest, talk.call))["moments"])
+    """A new clock is an operator's to see; what follows it is shown."""
+    operators = await key(rest, "calls", "operations")
+    before = len((await timeline(rest, talk.call))["rows"])
     feed(talk, ClockChanged(1))
     feed(talk, HoldRequested(talk.agent, held=True))
-    types: list[str] = []
+    texts: list[str] = []
 
     async def is_shown() -> bool:
-        moments = (await timeline(rest, talk.call))["moments"]
-        types[:] = [each["event"]["type"] for each in moments[before:]]
-        return bool(types)
+        rows = (await timeline(rest, talk.call))["rows"]
+        texts[:] = [each["text"] for each in rows[before:]]
+        return bool(texts)
 
     await until(is_shown, what="the hold")
-    assert types == ["hold-requested"]
+    assert texts[0] == "request: hold B"
+    shown = [each["text"] for each in (await timeline(rest, talk.call, operators))["rows"]]
+    assert shown[before : before + 2] == ["clock changed by 0.001 s", "request: hold B"]
 
 
 async def test_attempts_have_their_ids_in_the_webhook_log(
@@ -153,6 +162,19 @@ async def test_another_accounts_timeline_is_not_found(rest: Rest, talk: Conversa
     assert rejected[:2] == (404, "not_found")
 
 
+async def test_a_call_that_no_engine_keeps(rest: Rest) -> None:
+    """Its record has a timeline, for those who may read records; there is nothing new in it."""
+    call = record(1)
+    await write_calls(rest.services.database, call)
+    found = await timeline(rest, call.call_id, await key(rest, "calls", "cdr"))
+    assert found["call"]["callId"] == call.call_id
+    assert found["rows"][-1]["text"] == f"call ended: {call.status}"
+    assert (found["attempts"], found["omitted"], found["next"]) == ([], 0, "")
+    without = await key(rest, "calls")
+    problem = await rest.rejected("GET", path_of(call.call_id), token=without)
+    assert problem[:2] == (404, "not_found")
+
+
 async def test_an_agents_timeline(
     rest: Rest, talk: Conversation, webhook_scene: WebhookScene
 ) -> None:
@@ -167,73 +189,58 @@ async def test_an_agents_timeline(
 
     async def is_shown() -> bool:
         found.update(await timeline(rest, talk.call, agents))
-        return bool(found["moments"][-1]["event"]["type"] == "transfer-requested")
+        return any("transfer A from B to +47" in each["text"] for each in found["rows"])
 
     await until(is_shown, what="the transfer")
     assert found["call"]["callId"] == talk.call
     assert found["attempts"] == []
-    events = [each["event"] for each in found["moments"]]
-    assert talk.agent in [each["leg"] for each in events if each["type"] == "leg-answered"]
-    assert [each["started"] for each in found["moments"] if "started" in each] == [{"type": "dial"}]
-    assert webhook_scene.url not in str(found["moments"])
+    answered = [each["from"] for each in found["rows"] if each["text"] == "answered"]
+    assert talk.agent in answered
+    assert not {each["details"].get("type") for each in found["rows"]} & EXCHANGES
+    assert webhook_scene.url not in str(found["rows"])
 
 
-async def test_what_an_engines_step_has_caused(talk: Conversation) -> None:
-    """It is shown, without what is the operator's; a step that has caused nothing is not."""
-    whole = await talk.shown("/timeline")
-    step = {"atMs": 1, "event": {"type": "clock-changed", "pbx_ms": 5}, "state": "playing"}
-    hidden = {"type": "prefetch-media", "clips": []}
-    verb = {"type": "pause", "data": {}}
-    moments = [
-        {**step, "commands": [hidden]},
-        {**step, "commands": [hidden, {"type": "originate", "caller_id": "+47", "trunk": "main"}]},
-        {**step, "commands": [hidden], "started": verb},
-    ]
-    given = msgspec.json.encode({**whole, "moments": moments, "omitted": 4, "next": "n"})
-    found = msgspec.json.decode(call_timeline(given, with_attempts=True))
-    shown = {**step, "event": {"type": "engine"}}
-    assert found["moments"] == [
-        {**shown, "commands": [{"type": "originate", "callerId": "+47"}]},
-        {**shown, "commands": [], "started": verb},
-    ]
-    assert (found["omitted"], found["next"]) == (4, "n")
+SECRET = "https://user:secret@shop.example"  # noqa: S105 - of no server
 
 
-async def test_what_servers_exchange_is_not_an_agents(talk: Conversation) -> None:
-    """Of a request and its result an agent sees that they were, and the code of a failure."""
-    whole = await talk.shown("/timeline")
-    secret, request = "https://user:secret@shop.example", f"{talk.call}.r9"
-    sent = {"type": "send-webhook", "request": request, "url": secret, "body": {"event": secret}}
-    failed = {"type": "action-failed", "request": request, "reason": f"not_json: {secret}"}
-    verb = {"type": "say", "data": {"text": secret}}
-    moment = {"atMs": 1, "event": failed, "commands": [sent], "state": "playing", "started": verb}
-    given = msgspec.json.encode({**whole, "moments": [moment]})
-    found = msgspec.json.decode(call_timeline(given, with_attempts=False, for_agent=True))
-    assert found["moments"] == [
-        {
-            **moment,
-            "event": {**failed, "reason": "not_json"},
-            "commands": [{"type": "send-webhook", "request": request}],
-            "started": {"type": "say"},
-        }
-    ]
+@pytest.mark.parametrize(("reader", "is_shown"), [("agent", False), ("account", True)])
+def test_what_servers_exchange_is_not_an_agents(reader: Reader, *, is_shown: bool) -> None:
+    """An agent has neither the rows of requests, verbs and bots, nor their addresses."""
+    sent = {"type": "send-webhook", "request": "r9", "url": SECRET, "body": {"event": SECRET}}
+    failed = {"type": "action-failed", "request": "r9", "reason": f"not_json: {SECRET}"}
+    starts = {"type": "start-stream", "stream": "w1", "data": {"url": SECRET}}
+    connected = {"type": "stream-connected", "stream": "w1", "connect_ms": 5}
+    call = CallView("c", "acme", "pbx1", 1, "inbound", "+1", "+2", "", "", (), 0)
+    shown = timeline_of(
+        call,
+        [
+            Moment(1, {"type": "leg-ringing", "leg": "a"}, (sent,), "playing"),
+            Moment(2, failed, (), "playing", {"type": "say", "data": {"text": SECRET}}),
+            Moment(3, {"type": "call-opened"}, (starts,), "streaming"),
+            Moment(4, connected, (), "streaming"),
+        ],
+        reader=reader,
+    )
+    texts = [each.text for each in shown.rows]
+    assert ("ringing" in texts, "bot connected in 5 ms" in texts) == (True, True)
+    assert (len(texts) == 6) is is_shown
+    assert ("secret" in str(shown)) is is_shown
 
 
 def test_what_is_left_out_exists() -> None:
     """Names of events, commands and fields that nothing has would hide nothing."""
     events, commands = _members(Event), _members(Command)
-    assert {tag_of(each) for each in events} > INTERNAL_EVENTS
-    assert {tag_of(each) for each in commands} > INTERNAL_COMMANDS
+    assert {tag_of(each) for each in events | commands} > OF_OPERATORS
     results = {each for each in events if each.__module__ == ActionFailed.__module__}
     with_bots: set[Any] = {StartStream, SendToStream, StreamActionReceived, StreamEnded}
     with_bots |= {ForkRequested, StreamTextRequested, SpeechUnderstood}
     exchanges = results | _members(IoCommand) | with_bots
-    assert {tag_of(each) for each in exchanges} == EXCHANGES
+    assert {tag_of(each) for each in exchanges} | {"started"} == EXCHANGES
     shown = (events | commands) - exchanges
     names = {name for each in shown for name in each.__struct_fields__}
     assert not names & {"url", "body", "action", "values", "node", "data", "message", "text"}
     fields = {name for each in events | commands for name in each.__struct_fields__}
-    assert fields > INTERNAL_FIELDS
+    assert fields > FIELDS_OF_OPERATORS | FIELDS_OF_ACCOUNTS
 
 
 def _members(union: Any) -> set[Any]:

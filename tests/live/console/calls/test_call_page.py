@@ -35,7 +35,7 @@ async def read_download(page: Page, button: str) -> str:
 async def test_a_call_is_drawn_while_it_happens(
     browser: Browser, api: AccountClient, lab: Lab, parties: Parties, hooks: WebhookServer
 ) -> None:
-    """Lanes, verbs, digits and webhooks appear; keys choose steps; its files have them, too."""
+    """Lifelines, verbs, digits and webhooks appear; keys choose steps; its files have them, too."""
     source = await parties.add_phone("source")
     gather = {"type": "gather", "data": {"maxDigits": 1, "timeout": 60_000}}
     start = hooks.answers("/start", {**gather, "action": hooks.url("/menu")})
@@ -43,13 +43,15 @@ async def test_a_call_is_drawn_while_it_happens(
     hooks.answers("/menu", {**dial, "action": PAUSE})
     customer = await parties.call_in(await lab.add_number(start, account=api.account))
     async with console_page(browser, api, path=f"/console/calls/{parties.call}") as page:
-        await expect(step(page, "response: gather up to 1 digits")).to_be_visible()
-        await expect(page.locator(".lane-name")).to_have_text(["A", "engine", "server"])
+        await expect(step(page, re.compile("response in .*: gather up to"))).to_be_visible()
+        await expect(page.locator(".lifeline-name")).to_have_text(["A", "engine", "server"])
         await customer.press("1")
         await expect(step(page, "presses 1")).to_be_visible()
-        await expect(step(page, re.compile("webhook .*/menu after gather: “1”"))).to_be_visible()
+        await expect(
+            step(page, re.compile("webhook .*/menu after gather: digits “1”"))
+        ).to_be_visible()
         await expect(step(page, "bridged: A and B")).to_be_visible()
-        await expect(page.locator(".lane-name")).to_have_text(["A", "B", "engine", "server"])
+        await expect(page.locator(".lifeline-name")).to_have_text(["A", "B", "engine", "server"])
         await expect(page.locator(".span.verb")).to_have_count(2)
         await expect(page.locator(".span.bridge")).to_have_count(2)
         ladder = page.get_by_role("group", name="Ladder of the call")
@@ -58,7 +60,7 @@ async def test_a_call_is_drawn_while_it_happens(
         for _ in range(3):
             await page.keyboard.press("ArrowDown")
         details = page.locator("step-details")
-        await expect(details).to_contain_text("response: gather")
+        await expect(details).to_contain_text("gather up to 1 digits")
         await expect(details).to_contain_text('"event": "start"')
         await expect(details).to_contain_text('"type": "gather"')
         await assert_accessible(page)
@@ -150,7 +152,7 @@ async def test_a_webhook_is_sent_again(
         await details.get_by_role("button", name="Send again").first.click()
         await hooks.wait_for_request("/start", before + 1)
         await expect(details.get_by_text("Sent again")).to_be_visible()
-        await expect(step(page, "retry by hand")).to_be_visible()
+        await expect(step(page, "retry of")).to_be_visible()
 
 
 async def test_the_cursor_of_a_recording_moves_through_the_ladder(

@@ -79,7 +79,7 @@ async def test_markup_is_text_and_no_rule_is_broken(browser: Browser, api: Accou
     async with console_page(browser, api) as page:
         await page.route("**/timeline", fulfil)
         await page.goto(api.url + PATH)
-        await expect(page.locator("call-ladder .step")).to_have_count(4)
+        await expect(page.locator("call-ladder .step")).to_have_count(5)
         await expect(page.get_by_text(f"agent: {MARKUP}")).to_be_visible()
         await page.locator(".step", has_text="no usable response").click()
         await assert_accessible_in_both_themes(page)

@@ -20,13 +20,13 @@ GATHER = {"type": "gather", "data": {"maxDigits": 40, "timeout": 60_000}}
 async def test_a_live_ladder_reads_what_is_new(
     browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
-    """After the first read each response has the moments since the last one, and none twice."""
+    """After the first read each response has the rows since the last one, and none twice."""
     customer = await parties.call_in(await lab.add_number(GATHER, account=api.account))
     read: list[tuple[bool, list[dict[str, Any]]]] = []
 
     async def on_response(response: Response) -> None:
         if "/timeline" in response.url and response.ok:
-            read.append(("after=" in response.url, (await response.json())["moments"]))
+            read.append(("after=" in response.url, (await response.json())["rows"]))
 
     async with console_page(browser, api) as page:
         page.on("response", on_response)
@@ -39,13 +39,9 @@ async def test_a_live_ladder_reads_what_is_new(
         (whole, _), *later = read
         assert not whole
         assert all(is_part for is_part, _ in later)
-        digits = [
-            moment["event"]["digit"]
-            for _, moments in read
-            for moment in moments
-            if moment["event"]["type"] == "digit-pressed"
-        ]
-        assert digits == list("123456")
+        texts = [row["text"] for _, rows in read for row in rows]
+        digits = [each for each in texts if each.startswith("presses ")]
+        assert digits == [f"presses {digit}" for digit in "123456"]
 
 
 async def test_a_replay_that_differs_shows_the_step(

@@ -2,11 +2,8 @@
 
 from typing import Any
 
-from msgspec.structs import replace
-
-from cli.timeline.timeline import build_diagram
-from tests.harness.cli.inbound import timeline
-from wire.views import Timeline
+from cli.timeline.ladder import lines
+from tests.harness.cli.inbound import read_call, timeline
 from wire.webhook_log import AttemptKind, AttemptSummary
 
 
@@ -21,16 +18,16 @@ def attempt(
     )  # fmt: skip
 
 
-def texts(whole: Timeline, *attempts: AttemptSummary) -> list[str]:
-    """Return the texts of the rows of a call with attempts."""
-    return [row.text for row in build_diagram(replace(whole, attempts=attempts)).rows]
+def texts(*attempts: AttemptSummary) -> list[str]:
+    """Return the lines of the call with attempts."""
+    return [line[18:] for line in lines(timeline(attempts))]
 
 
-def webhook_of(whole: Timeline) -> tuple[str, int]:
+def webhook() -> tuple[str, int]:
     """Return the id of the call's webhook request, and when it was sent."""
     return next(
         (each["request"], moment.at_ms)
-        for moment in whole.moments
+        for moment in read_call().moments
         for each in moment.commands
         if each["type"] == "send-webhook"
     )
@@ -38,10 +35,9 @@ def webhook_of(whole: Timeline) -> tuple[str, int]:
 
 def test_a_response_names_its_attempts() -> None:
     """Both attempts of a request that was repeated; without the log nothing is named."""
-    whole = timeline()
-    request, at_ms = webhook_of(whole)
-    plain = texts(whole)
-    named = texts(whole, attempt("1-0", request, at_ms), attempt("2-0", request, at_ms))
+    request, at_ms = webhook()
+    plain = texts()
+    named = texts(attempt("1-0", request, at_ms), attempt("2-0", request, at_ms))
     changed = [(a, b) for a, b in zip(plain, named, strict=True) if a != b]
     assert changed == [(changed[0][0], f"{changed[0][0]} [1-0, 2-0]")]
     assert changed[0][0].startswith("response")
@@ -49,31 +45,27 @@ def test_a_response_names_its_attempts() -> None:
 
 def test_what_a_listener_answered_is_marked() -> None:
     """The row of the request and that of its response say that the address was not requested."""
-    whole = timeline()
-    request, at_ms = webhook_of(whole)
+    request, at_ms = webhook()
     found = texts(
-        whole,
         attempt("1-0", request, at_ms, to_listener=True, status=404, reason="status_404"),
         attempt("2-0", request, at_ms + 9),
         attempt("3-0", request, at_ms + 10, retry_of="1-0", to_listener=True),
     )
-    assert sum(" (listener) after " in text for text in found) == 1
+    assert sum(text.endswith(" (listener)") for text in found) == 1
     assert any(text.endswith(" [1-0 (listener), 2-0]") for text in found)
     assert any(text.endswith(" [3-0 (listener)]") for text in found)
 
 
 def test_callbacks_and_repetitions_have_rows() -> None:
     """They are no part of the call: they stand where they happened, also after its end."""
-    whole = timeline()
-    request, at_ms = webhook_of(whole)
-    late_ms = whole.call.ended_ms + 60_000
-    event = f"{whole.call.call_id}.e3"
+    request, at_ms = webhook()
+    call = read_call().call
+    late_ms = call.ended_ms + 60_000
     found = texts(
-        whole,
         attempt("1-0", request, at_ms),
         attempt("4-0", request, late_ms, retry_of="1-0"),
-        attempt("2-0", event, at_ms + 1, "callback", outcome="failed", status=500,
+        attempt("2-0", f"{call.call_id}.e3", at_ms + 1, "callback", outcome="failed", status=500,
                 reason="status_500"),
     )  # fmt: skip
-    assert found[-1] == "retry of 1-0: 200, 7 ms [4-0]"
-    assert "callback e3: status_500, 7 ms [2-0]" in found[:-2]
+    assert found[-1] == "retry of 1-0: 200 in 7 ms [4-0]"
+    assert "status callback e3: status_500 in 7 ms [2-0]" in found[:-2]

@@ -17,6 +17,6 @@ def test_a_party_that_could_not_be_dialed() -> None:
     """Only if the PBX rejected the endpoint; of an answer of the network it is not known."""
     view = replace(timeline().call, status="failed", reason="unavailable", hangup_cause=41)
     unknown = replace(view, ended_by="system", answered_ms=0)
-    text = "its endpoint is not known to the node, or not registered (unavailable)"
+    text = "its phone is not registered, or not known to the PBX (unavailable)"
     assert outcome_text(unknown).endswith(f"reason: {text}")
     assert outcome_text(replace(unknown, ended_by="callee")).endswith("reason: unavailable")

@@ -3,8 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { streamCells } from "../../../../api/console/static/calls/stream-cells.js";
-import { buildLadder } from "../../../../api/console/static/ladder/model.js";
-import { timelineOf } from "../../../../api/console/static/ladder/record.js";
 
 const TALKED = { streamId: "c.w2", protocol: "twilio", host: "bot.example", startedMs: 1_000, endedMs: 85_000, reason: "bot-closed" };
 
@@ -20,22 +18,4 @@ test("a fork has no turns, and a lost bot is marked", () => {
   const cells = streamCells({ ...TALKED, fork: true, resumes: 5, reason: "unreachable" });
   assert.deepEqual([cells.bot, cells.latency, cells.ended, cells.kind],
     ["bot.example (fork, twilio)", "", "unreachable, resumed 5 times", "bad"]);
-});
-
-test("a stream in a record's timeline is a lane with its bot's name", () => {
-  const event = (sessionState, timestamp, more = {}) =>
-    ({ event: "stream", timestamp, channelId: "a", sessionId: "c.w2", sessionState, callStatus: "in-progress", ...more });
-  const found = timelineOf({
-    reqId: "c", from: "+4799", toNumber: "+4721", direction: "inbound", status: "completed",
-    startTime: new Date(1_000).toISOString(), endTime: new Date(9_000).toISOString(),
-    legs: [{ channelId: "a" }], streams: [TALKED],
-    timeline: [
-      event("started", 1_100), event("connected", 1_200), event("ended", 8_000, { reason: "bot-closed" }),
-      event("ended", 8_100, { sessionId: undefined, reason: "too-many-forks" }),
-    ],
-  });
-  const ladder = buildLadder(found);
-  assert.deepEqual(ladder.steps.map((each) => each.text),
-    ["stream to bot.example", "bot connected", "stream ended: bot-closed"]);
-  assert.ok(ladder.lanes.some((each) => each.label === "bot.example"));
 });

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from cli.timeline.row import Row, TimelineState
-from cli.timeline.speech import recognizer_command_row, recognizer_event_row
-from cli.timeline.streams import stream_event_row
+from base.timeline.speech import recognizer_command_row, recognizer_event_row
+from base.timeline.state import TimelineState
+from base.timeline.streams import stream_event_row
+from wire.views import Lifeline, TimelineRow
 
 STREAM = "c.w2"
 START: dict[str, Any] = {
@@ -23,7 +24,8 @@ def state() -> TimelineState:
     started = TimelineState("+4799")
     row = recognizer_command_row(START, started)
     assert row is not None
-    assert (row.text, row.opens, row.label) == ("grammar listens", STREAM, "grammar")
+    assert row.text == "grammar listens"
+    assert started.lifelines[STREAM] == Lifeline(STREAM, "stream", "A", "grammar")
     return started
 
 
@@ -31,7 +33,7 @@ def of(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, "stream": STREAM, **fields}
 
 
-def text(row: Row | None) -> str:
+def text(row: TimelineRow | None) -> str:
     assert row is not None
     return row.text
 
@@ -74,8 +76,9 @@ def test_streams_of_bots_have_rows_of_their_own() -> None:
 
 
 def test_the_prompt_pauses(state: TimelineState) -> None:
-    assert text(recognizer_command_row({"type": "pause-playback"}, state)) == "♪ pauses"
-    assert text(recognizer_command_row({"type": "resume-playback"}, state)) == "♪ continues"
+    for kind, expected in (("pause-playback", "♪ pauses"), ("resume-playback", "♪ continues")):
+        command = {"type": kind, "playback": "p"}
+        assert text(recognizer_command_row(command, state)) == expected
 
 
 def test_the_end(state: TimelineState) -> None:

@@ -4,22 +4,22 @@ from typing import Any
 
 import pytest
 
-from tests.unit.cli.timelines import OPENED, Moment, joins, started, story, words
+from tests.unit.base.timeline.stories import OPENED, Step, joins, started, story, words
 
 STREAM = "l0.w1"
 LISTENS: list[dict[str, Any]] = [
     {"type": "listen", "snoop": "b1.s1", "leg": "l0", "track": "caller"},
     {"type": "start-stream", "stream": STREAM, "recognition": {"recognizer": "grammar"}},
 ]
-BEGUN: Moment = ({"type": "leg-answered", "leg": "l0"}, LISTENS, "gathering")
-FORKED: Moment = (
+BEGUN: Step = ({"type": "leg-answered", "leg": "l0"}, LISTENS, "gathering")
+FORKED: Step = (
     {"type": "leg-created", "leg": STREAM},
     [joins("b1.s1", STREAM, bridge="b1.s1b")],
     "gathering",
 )
 
 
-def understood(text: str, confidence: float, reason: str, *, is_voice: bool = True) -> Moment:
+def understood(text: str, confidence: float, reason: str, *, is_voice: bool = True) -> Step:
     """Return the entry of a transcript that ends a gather."""
     event = {
         "type": "speech-understood", "stream": STREAM, "text": text, "confidence": confidence,
@@ -54,7 +54,7 @@ def test_a_recognizer_that_ends_says_why() -> None:
         (understood("", 0, "timeout", is_voice=False), "no speech, but a noise"),
     ],
 )
-def test_what_was_understood_is_shown(entry: Moment, text: str) -> None:
+def test_what_was_understood_is_shown(entry: Step, text: str) -> None:
     """With its confidence; a best guess is marked as no match."""
     assert text in words(story(OPENED, BEGUN, FORKED, entry))
 
@@ -79,4 +79,4 @@ def test_a_recognizer_in_the_place_of_another_has_its_lifeline() -> None:
     result = story(OPENED, BEGUN, FORKED, (ended, again, "gathering"), (connected, [], "gathering"))
     assert [each.label for each in result.lifelines].count("grammar") == 1
     assert words(result)[-2:] == ["grammar listens", "recognizer connected"]
-    assert result.rows[-1].source == STREAM
+    assert result.rows[-1].from_ == STREAM

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from cli import timeline
-from cli.timeline import commands, outcome
-from cli.timeline.timers import TIMEOUTS
-from cli.timeline.wording import action
+from base import timeline
+from base.timeline import commands
+from base.timeline.timers import TIMEOUTS
+from base.timeline.wording import action
+from cli.timeline import outcome
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event

@@ -4,22 +4,22 @@ from typing import Any
 
 import pytest
 
-from cli.timeline.timeline import build_diagram
-from tests.harness.cli.inbound import timeline
-from tests.unit.cli.timelines import OPENED, Moment, joins, states, story, words
-from wire.views import Timeline, TimelineEntry
+from base.timeline.timers import Moment
+from tests.harness.cli.inbound import read_call
+from tests.harness.timelines import timeline_of
+from tests.unit.base.timeline.stories import OPENED, Step, bridged, joins, states, story, words
 
 ENDED = {"type": "leg-ended", "cause": 16}
 SNOOPS = {"type": "snoop", "snoop": "b1.s1", "leg": "l1"}
 QUIET: dict[str, Any] = {"type": "Novelty"}
 
 
-def then(*commands: dict[str, Any], event: dict[str, Any] = QUIET) -> Moment:
+def then(*commands: dict[str, Any], event: dict[str, Any] = QUIET) -> Step:
     """Return an entry of a bridged call."""
     return event, list(commands), "bridged"
 
 
-TALK: Moment = then(joins("l0", "l1"))
+TALK: Step = then(joins("l0", "l1"))
 
 
 @pytest.mark.parametrize(
@@ -71,20 +71,15 @@ def test_who_is_where_is_shown() -> None:
         "removed from bridge: B and C remain",
         "removed from bridge: C remains alone",
     ]
-    assert [row.bridged for row in result.rows[1:]] == [
-        ("l0", "l1"),
-        ("l0", "l1", "l2"),
-        ("l1", "l2"),
-        (),
-    ]
+    assert bridged(result)[1:] == [{"l0", "l1"}, {"l0", "l1", "l2"}, {"l1", "l2"}, set()]
 
 
 def test_a_recovery_shows_who_is_where() -> None:
     """After it, lifelines are as the engine found the legs."""
     found = {"type": "recovered", "bridged": [["l0", "b1"], ["l1", "b1"]]}
-    assert story(OPENED, then(event=found)).rows[-1].bridged == ("l0", "l1")
+    assert bridged(story(OPENED, then(event=found)))[-1] == {"l0", "l1"}
     lost = {"type": "bridge-failed", "bridge": "b1", "reason": "x", "legs": ["l1"]}
-    assert story(OPENED, TALK, then(event=lost)).rows[-1].bridged == ()
+    assert bridged(story(OPENED, TALK, then(event=lost)))[-1] == set()
 
 
 def test_a_coach_is_heard_by_one() -> None:
@@ -136,7 +131,7 @@ def test_a_leg_that_joins_another_call() -> None:
     """It is half of a Local channel."""
     place = ["b1.l0", "switchroom-1", "acme", ""]
     joins_call = {"type": "originate", "leg": "l4", "party": "+1", "replaces": place}
-    assert words(story(OPENED, then(joins_call)))[-1] == "joins another call in place of b1.l0"
+    assert words(story(OPENED, then(joins_call)))[-1] == "joins another call in place of a leg"
 
 
 def test_other_events_are_passed_over() -> None:
@@ -159,20 +154,16 @@ def test_music_of_ones_own_is_no_prompt() -> None:
 
 def test_legs_that_nothing_introduced_have_lifelines() -> None:
     """A log that lost its beginning is drawn all the same."""
-    assert [
-        lifeline.heading for lifeline in story(then(event=ENDED | {"leg": "l7"})).lifelines
-    ] == [
-        "engine",
-        "A",
-    ]
+    found = story(then(event=ENDED | {"leg": "l7"})).lifelines
+    assert [each.heading for each in found] == ["engine", "A"]
 
 
 def test_what_comes_after_the_end_is_shown_after_it() -> None:
     """A recording is archived after its call ended."""
-    whole = timeline()
+    found = read_call()
     filed = {"type": "recordings-archived", "request": "r9", "duration_ms": 6300}
-    late = TimelineEntry(whole.call.ended_ms + 15, filed, (), "ended")
-    assert words(build_diagram(Timeline(whole.call, (*whole.moments, late))))[-2:] == [
+    late = Moment(found.call.ended_ms + 15, filed, (), "ended")
+    assert words(timeline_of(found.call, (*found.moments, late)))[-2:] == [
         "call ended: completed",
         "recording archived: 6.3 s",
     ]

@@ -4,29 +4,26 @@ from typing import Any
 
 import pytest
 
-from cli.timeline.timeline import build_diagram
 from tests.harness.cli.inbound import timeline
-from tests.unit.cli.timelines import OPENED, Moment, started, story, words
+from tests.unit.base.timeline.stories import OPENED, Step, started, story, words
 
 
 def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
-    """Each leg has a lifeline, headed by a letter and known by its party; the web comes last."""
-    lifelines = [
-        (lifeline.heading, lifeline.label) for lifeline in build_diagram(timeline()).lifelines
-    ]
-    assert [head for head, _ in lifelines] == ["engine", "A", "B", "web"]
-    assert [who for _, who in lifelines[:3]] == ["pbx1", "+15550001", "+4733333333"]
+    """Each leg has a lifeline, headed by a letter and known by its party; servers come last."""
+    lifelines = [(lifeline.heading, lifeline.label) for lifeline in timeline().lifelines]
+    assert [head for head, _ in lifelines] == ["engine", "A", "B", "server"]
+    assert [who for _, who in lifelines[:3]] == ["", "+15550001", "+4733333333"]
 
 
 def test_an_unanswered_leg_shows_its_cause_and_sip_status() -> None:
     """Busy is shown with cause and SIP status."""
-    ended: Moment = ({"type": "leg-ended", "leg": "l0", "cause": 17, "sip_code": 486}, [], "ended")
+    ended: Step = ({"type": "leg-ended", "leg": "l0", "cause": 17, "sip_code": 486}, [], "ended")
     assert words(story(OPENED, ended))[-1] == "not answered: user busy (17, SIP 486)"
 
 
 def test_who_may_not_be_called_is_shown_with_the_reason() -> None:
     """In words, and by the name that events and records have for it."""
-    ended: Moment = (
+    ended: Step = (
         {"type": "leg-ended", "leg": "l0", "cause": 21, "reason": "do_not_call"}, [], "ended",
     )  # fmt: skip
     assert words(story(OPENED, ended))[-1] == (
@@ -53,17 +50,17 @@ def test_who_may_not_be_called_is_shown_with_the_reason() -> None:
 def test_a_recovery_is_shown_across_all_lifelines(fields: dict[str, Any], text: str) -> None:
     """A recovery is a break across all lifelines."""
     row = story(OPENED, ({"type": "recovered", "bridged": [], **fields}, [], "playing")).rows[-1]
-    assert (row.shape, row.text) == ("break", text)
+    assert (row.kind, row.text) == ("break", text)
 
 
 def test_a_gather_without_prompt_is_shown() -> None:
     """A gather without a prompt has no command; the state change shows it once."""
-    again: Moment = (
+    again: Step = (
         {"type": "digit-pressed", "leg": "l0", "digit": "1", "pressed_ms": 1},
         [],
         "gathering",
     )
-    answered: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
+    answered: Step = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
     assert words(story(OPENED, answered, again)) == [
         "calls +1555",
         "answered",
@@ -77,9 +74,9 @@ def test_a_gather_without_prompt_is_shown() -> None:
 )
 def test_the_timeout_of_a_gather_has_the_name_of_its_reason(reason: str, text: str) -> None:
     """The first digit's timeout differs from the one between digits."""
-    answered: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
+    answered: Step = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
     gathered = {"type": "emit-event", "event": {"event": "gathered", "reason": reason}}
-    over: Moment = ({"type": "deadline-passed"}, [gathered], "ending")
+    over: Step = ({"type": "deadline-passed"}, [gathered], "ending")
     assert words(story(OPENED, answered, over))[-1] == text
 
 
@@ -89,9 +86,11 @@ def test_a_pause_is_shown() -> None:
     assert words(started(verb, "pausing")) == ["answered", "pause of 2.5 s"]
 
 
-def test_a_verb_with_commands_is_shown_once() -> None:
+def test_a_verb_is_shown_once() -> None:
+    """The text of its media would be that of the verb."""
     verb = {"type": "say", "data": {"text": "hi"}}
-    assert words(started(verb, "playing")) == ["answered"]
+    fetch = {"type": "fetch-media", "sources": [{"type": "speech", "text": "hi"}]}
+    assert words(started(verb, "playing", fetch)) == ["answered", "say “hi”"]
 
 
 @pytest.mark.parametrize(
@@ -102,14 +101,14 @@ def test_a_voicemail_that_ended_by_itself_has_reached_no_limit(
     commands: list[dict[str, str]], text: str
 ) -> None:
     """The limit stops it; after silence the PBX has ended it, and it is archived."""
-    answered: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "recording")
-    passed: Moment = ({"type": "deadline-passed"}, commands, "recording")
+    answered: Step = ({"type": "leg-answered", "leg": "l0"}, [], "recording")
+    passed: Step = ({"type": "deadline-passed"}, commands, "recording")
     assert text in words(story(OPENED, answered, passed))
 
 
 def test_the_end_of_a_pause_is_shown() -> None:
-    paused: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "pausing")
-    over: Moment = ({"type": "deadline-passed"}, [], "ending")
+    paused: Step = ({"type": "leg-answered", "leg": "l0"}, [], "pausing")
+    over: Step = ({"type": "deadline-passed"}, [], "ending")
     assert words(story(OPENED, paused, over))[-1] == "pause over"
 
 
@@ -162,7 +161,7 @@ def test_a_flow_is_shown_node_by_node() -> None:
         "menu": {"type": "menu", "branches": {"1": "a", "2": "b"}, "data": {"text": "Press"}},
         "back": {"type": "goto", "node": "menu"},
     }
-    loaded: list[Moment] = [
+    loaded: list[Step] = [
         (
             {"type": "flow-node-loaded", "request": "r", "name": name, "node": node},
             [],
@@ -205,19 +204,19 @@ def test_a_flow_is_shown_node_by_node() -> None:
         "sends API request a1",
         "no usable response (404 in 3 ms): status_404",
     ]
-    assert [lifeline.heading for lifeline in result.lifelines] == ["engine", "A", "web"]
+    assert [lifeline.heading for lifeline in result.lifelines] == ["engine", "A", "server"]
 
 
 def test_what_could_not_be_heard_is_shown() -> None:
     """Audio that can't be had and playbacks that fail are rows of their own."""
-    fetched: Moment = (
+    fetched: Step = (
         {"type": "media-fetched", "request": "p", "clips": [], "faults": ["404"]},
         [],
         "",
     )
-    failed: Moment = ({"type": "playback-ended", "playback": "p", "failed": True}, [], "")
+    failed: Step = ({"type": "playback-ended", "playback": "p", "failed": True}, [], "")
     assert words(story(OPENED, fetched, failed))[1:] == [
-        "media not available: 404",
+        "audio is not available: 404",
         "playback failed",
     ]
 
@@ -225,23 +224,24 @@ def test_what_could_not_be_heard_is_shown() -> None:
 def test_audio_of_which_nothing_is_heard_is_shown() -> None:
     """It is played, as silence may be meant."""
     url, event = "https://shop.example/a.wav", {"type": "media-fetched", "request": "p"}
-    silent: Moment = ({**event, "clips": [], "silent": [url]}, [], "")
-    both: Moment = ({**event, "clips": [], "faults": ["404"], "silent": [url]}, [], "")
+    silent: Step = ({**event, "clips": [], "silent": [url]}, [], "")
+    both: Step = ({**event, "clips": [], "faults": ["404"], "silent": [url]}, [], "")
     assert words(story(OPENED, silent, both))[1:] == [
         f"silent audio: {url}",
-        f"media not available: 404; silent audio: {url}",
+        "audio is not available: 404",
+        f"silent audio: {url}",
     ]
 
 
 def test_who_answered_is_shown() -> None:
     """Start of detection, sounds, and the result."""
-    listens: Moment = (
+    listens: Step = (
         {"type": "leg-answered", "leg": "l0"},
         [{"type": "start-talk-detection", "leg": "l0", "silence_ms": 200}],
         "detecting",
     )
-    talked: Moment = ({"type": "talk-ended", "leg": "l0", "duration_ms": 400}, [], "detecting")
-    known: Moment = (
+    talked: Step = ({"type": "talk-ended", "leg": "l0", "duration_ms": 400}, [], "detecting")
+    known: Step = (
         {"type": "deadline-passed"},
         [{"type": "stop-talk-detection", "leg": "l0", "answered_by": "human"}],
         "playing",

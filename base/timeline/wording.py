@@ -1,13 +1,10 @@
 """Texts for causes, mute directions, verbs, media sources and durations."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from base.hangup_causes import CAUSES
-
-_SEALED_DIGIT = re.compile("~[A-Za-z0-9_-]{39}")
 
 _MAX_LENGTH = 60
 _OK = 200
@@ -17,7 +14,7 @@ _DIAL_REJECTIONS = {
     "number_without_country": "it has no country code (number_without_country)",
     "do_not_call": "it is on the do-not-call list (do_not_call)",
     "terms_unknown": "the dial policy is not available (terms_unknown)",
-    "unavailable": "its endpoint is not known to the node, or not registered (unavailable)",
+    "unavailable": "its phone is not registered, or not known to the PBX (unavailable)",
 }
 
 
@@ -75,6 +72,12 @@ def tries(given: Any) -> str:
     )
 
 
+def values(given: Mapping[str, Any]) -> str:
+    """Describe variables and their values."""
+    texts = {name: "null" if each is None else str(each) for name, each in given.items()}
+    return ", ".join(f"{name} = {shorten(each)}" for name, each in texts.items()) or "no values"
+
+
 def _object(data: Mapping[str, Any]) -> str:
     match data:
         case {"text": text}:
@@ -111,8 +114,3 @@ def _source(source: Mapping[str, Any]) -> str:
             return f"play {shorten(url)}"
         case _:
             return "play"
-
-
-def hide_sealed(digits: str) -> str:
-    """Return digits for a reader: the sealed ones, of sensitive gathers, as dots."""
-    return _SEALED_DIGIT.sub("•", digits)

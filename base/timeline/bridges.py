@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cli.timeline import wording
-from cli.timeline.row import ENGINE, Row, TimelineState, mark
+from base.timeline import wording
+from base.timeline.state import ENGINE, TimelineState, arrow, mark
+from wire.views import TimelineRow
 
 
-def bridge_row(command: Mapping[str, Any], state: TimelineState) -> Row | None:
+def bridge_row(command: Mapping[str, Any], state: TimelineState) -> TimelineRow | None:
     """Return the row of a bridge, mute or snoop command; None for others."""
     match command:
         case {"type": "add-to-bridge", "bridge": bridge, "legs": legs}:
@@ -15,38 +16,43 @@ def bridge_row(command: Mapping[str, Any], state: TimelineState) -> Row | None:
         case {"type": "remove-from-bridge", "bridge": bridge, "leg": leg}:
             return _left(bridge, leg, state)
         case {"type": "destroy-bridge", "bridge": bridge}:
+            state.leave(*state.bridges.get(bridge, ()))
             state.bridges.pop(bridge, None)
-            text = "coaching ended" if _is_for_coaching(bridge, state) else "bridge destroyed"
-            return Row(text, shape="join", kind="faint")
+            is_for_coach = bridge.removesuffix("b") in state.snoops.keys() - state.listeners
+            return mark("coaching ended" if is_for_coach else "bridge destroyed", kind="faint")
         case {"type": "mute", "leg": leg, "direction": direction}:
-            return Row(f"muted ({wording.mute_direction(direction)})", ENGINE, leg, kind="sound")
+            text = f"muted ({wording.mute_direction(direction)})"
+            state.begin(leg, "mute", text)
+            return arrow(text, ENGINE, leg, "sound")
         case {"type": "unmute", "leg": leg, "direction": direction}:
-            return Row(f"unmuted ({wording.mute_direction(direction)})", ENGINE, leg, kind="sound")
+            state.end(leg, "mute")
+            return arrow(f"unmuted ({wording.mute_direction(direction)})", ENGINE, leg, "sound")
         case {"type": "snoop", "snoop": snoop, "leg": leg}:
             state.snoops[snoop] = leg
-            text = f"snoops on {state.name(leg)}"
-            return Row(text, ENGINE, snoop, opens=snoop, label=f"snoop on {state.name(leg)}")
+            state.begin_leg(snoop, f"snoop on {state.name(leg)}")
+            return arrow(f"snoops on {state.name(leg)}", ENGINE, snoop)
         case {"type": "listen", "snoop": snoop, "leg": leg}:
             state.snoops[snoop] = leg
             state.listeners.add(snoop)
-            text = f"listens to {state.name(leg)}"
-            return Row(text, ENGINE, snoop, opens=snoop, label=f"fork of {state.name(leg)}")
+            state.begin_leg(snoop, f"fork of {state.name(leg)}")
+            return arrow(f"listens to {state.name(leg)}", ENGINE, snoop)
         case {"type": "hangup", "leg": snoop} if snoop in state.snoops:
             return snoop_ended_row(snoop, state)
         case _:
             return None
 
 
-def snoop_ended_row(snoop: str, state: TimelineState) -> Row | None:
+def snoop_ended_row(snoop: str, state: TimelineState) -> TimelineRow | None:
     """Return the row for the end of a snoop, once."""
     if snoop in state.ended:
         return None
     state.ended.add(snoop)
     state.leave(snoop)
-    return Row("snoop ended", ENGINE, snoop, closes=snoop)
+    state.end_all(snoop)
+    return arrow("snoop ended", ENGINE, snoop)
 
 
-def _joined(bridge: str, legs: tuple[str, ...], state: TimelineState) -> Row:
+def _joined(bridge: str, legs: tuple[str, ...], state: TimelineState) -> TimelineRow:
     before = state.bridges.get(bridge, ())
     state.join(bridge, legs)
     members = state.bridges[bridge]
@@ -64,10 +70,10 @@ def _joined(bridge: str, legs: tuple[str, ...], state: TimelineState) -> Row:
         text = f"bridged: {state.names(members)}"
     if len(members) == 1:
         return mark(text, members[0], "success")
-    return Row(text, shape="join", kind="success", joined=members)
+    return arrow(text, members[0], members[0], "success", joined=members)
 
 
-def _left(bridge: str, leg: str, state: TimelineState) -> Row:
+def _left(bridge: str, leg: str, state: TimelineState) -> TimelineRow:
     state.leave(leg)
     rest = state.bridges.get(bridge, ())
     match len(rest):
@@ -77,8 +83,4 @@ def _left(bridge: str, leg: str, state: TimelineState) -> Row:
             text = f"removed from bridge: {state.names(rest)} remains alone"
         case _:
             text = f"removed from bridge: {state.names(rest)} remain"
-    return Row(text, ENGINE, leg)
-
-
-def _is_for_coaching(bridge: str, state: TimelineState) -> bool:
-    return bridge.removesuffix("b") in state.snoops.keys() - state.listeners
+    return arrow(text, ENGINE, leg)

@@ -1,0 +1,1 @@
+"""Words a call's timeline: events, commands and attempts become rows that are ready to draw."""
