@@ -95,7 +95,6 @@ vendored: $(INSTALLED)  ## rebuild the console's modules of others, with their h
 docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams and parts of the SDKs
 	@$(PYTHON) -m tools.docs.diagrams
 	@$(PYTHON) -m tools.docs.log_events
-	@$(PYTHON) -m tools.docs.hangup_causes
 	@$(PYTHON) -m tools.docs.reference
 	@$(PYTHON) -m tools.docs.pictures
 	@$(PYTHON) -m tools.docs.sdk

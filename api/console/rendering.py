@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse
 from api.auth.principal import Principal
 from api.console.pages import Page, menu_of
 from api.console.security import content_policy
+from base.hangup_causes import CAUSES
 
 FOLDER = Path(__file__).with_name("templates")
 
@@ -25,6 +26,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.globals["static"] = f"/console/static/{static_version}"
+        self._environment.globals["causes"] = CAUSES
 
     def render(
         self,

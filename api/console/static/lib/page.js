@@ -1,6 +1,8 @@
 // @ts-check
 // What the server has written into the page: who is signed in, and what they may do.
 
+import { parse } from "./json.js";
+
 /** @param {string} name */
 function meta(name) {
   const found = document.querySelector(`meta[name="${name}"]`);
@@ -11,6 +13,8 @@ export const csrfToken = meta("csrf-token");
 export const accountId = meta("account");
 /** Empty for an account's key. */
 export const agentId = meta("agent");
+/** @type {Record<string, string>} words of hangup causes, on pages that need them */
+export const hangupCauses = parse(meta("hangup-causes") || "{}");
 const scopes = new Set(meta("scopes").split(" "));
 
 /**

@@ -6,7 +6,7 @@ import { ConsoleElement } from "../lib/console-element.js";
 import { EventStream } from "../lib/event-stream.js";
 import { time } from "../lib/format.js";
 import { parse } from "../lib/json.js";
-import { may } from "../lib/page.js";
+import { hangupCauses, may } from "../lib/page.js";
 import { post } from "../lib/rest.js";
 import { detailsOf, eventsOf, titleOf } from "./event-text.js";
 import "../components/problem.js";
@@ -88,7 +88,7 @@ export class CallEvents extends ConsoleElement {
 function row(event) {
   return html`<li class="new">
     <time>${time(event.timestamp)}</time>
-    <span><b>${titleOf(event)}</b> <span class="quiet break">${detailsOf(event)}</span></span>
+    <span><b>${titleOf(event)}</b> <span class="quiet break">${detailsOf(event, hangupCauses)}</span></span>
   </li>`;
 }
 

@@ -1,7 +1,6 @@
 // @ts-check
 // An event of a call, in a line.
 
-import { CAUSES } from "../lib/hangup-causes.js";
 import { stringify } from "../lib/json.js";
 import { reasonText } from "../lib/outcome.js";
 
@@ -60,12 +59,13 @@ export function titleOf({ event, speech }) {
 /**
  * Return what an event says, beside its kind.
  * @param {CallEvent} event
+ * @param {Record<string, string>} causes of a hangup, in words
  */
-export function detailsOf(event) {
+export function detailsOf(event, causes) {
   const found = Object.entries(event)
     .filter(([name, value]) => !COMMON.has(name) && !UNSAID.has(name) && value !== null && value !== "")
     .filter(([name]) => name !== "hangupCause" || !event.reason) // which says more
-    .map(([name, value]) => `${FIELDS[name] ?? name}: ${textOf(name, value)}`)
+    .map(([name, value]) => `${FIELDS[name] ?? name}: ${textOf(name, value, causes)}`)
     .join(", ");
   return found.length > MAX_CHARS ? `${found.slice(0, MAX_CHARS)}…` : found;
 }
@@ -73,9 +73,10 @@ export function detailsOf(event) {
 /**
  * @param {string} name
  * @param {any} value
+ * @param {Record<string, string>} causes
  */
-function textOf(name, value) {
-  if (name === "hangupCause") return `${CAUSES[value] ?? "cause"} (${value})`;
+function textOf(name, value, causes) {
+  if (name === "hangupCause") return `${causes[value] ?? "cause"} (${value})`;
   if (name === "reason") return reasonText(value);
   if (name === "duration") return `${value} s`;
   return typeof value === "object" ? stringify(value) : `${value}`;

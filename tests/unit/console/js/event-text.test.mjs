@@ -7,14 +7,14 @@ import { detailsOf, eventsOf, titleOf } from "../../../../api/console/static/pla
 
 test("an event is described by what only it has", () => {
   const event = { id: "c.e1", event: "digits", callId: "c", timestamp: 1, digits: "12", reason: null, parties: { a: 1 } };
-  assert.equal(detailsOf(event), 'digits: 12, parties: {"a":1}');
-  assert.ok(detailsOf({ text: "x".repeat(1_000) }).length < 250);
+  assert.equal(detailsOf(event, { 3: "no route to the destination" }), 'digits: 12, parties: {"a":1}');
+  assert.ok(detailsOf({ text: "x".repeat(1_000) }, {}).length < 250);
 });
 
 test("an event is said in words, one without words by its name", () => {
   const event = { event: "leg-completed", legStatus: "failed", hangupCause: 3, parentCallId: "c", duration: 0 };
   assert.equal(titleOf(event), "The party's part has ended");
-  assert.equal(detailsOf(event), "status: failed, cause: no route to the destination (3), duration: 0 s");
+  assert.equal(detailsOf(event, { 3: "no route to the destination" }), "status: failed, cause: no route to the destination (3), duration: 0 s");
   assert.equal(titleOf({ event: "recording-paused" }), "Recording paused");
   assert.equal(titleOf({ event: "gathered", dtmf: "1" }), "Keys were pressed");
   assert.equal(titleOf({ event: "gathered", dtmf: "", speech: "sales" }), "The caller has spoken");
