@@ -83,7 +83,7 @@ def _node_of(verb: type[Any]) -> type[VerbNode]:
             made.append((each.name, each.type, each.default))
     traits = {name: getattr(verb, name) for name in ("needs_call", "waits", "results")}
     node: type[Any] = defstruct(
-        f"{verb.__name__}Node",
+        f"{tag_of(verb).title()}Node",
         made,
         bases=(VerbNode,),
         module=__name__,
