@@ -77,9 +77,10 @@ class TokenBucket:
         self._balance = burst
         self._at_s = now_s()
 
-    def spend(self, amount: float) -> None:
-        """Take an amount, also one that is not there: then the balance is below 0."""
+    def spend(self, amount: float) -> float:
+        """Take an amount, and return what is left; it is below 0 if there was not so much."""
         self._balance = self.balance() - amount
+        return self._balance
 
     def balance(self) -> float:
         """Return what is left now."""

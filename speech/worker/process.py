@@ -42,7 +42,7 @@ log = structlog.get_logger()
 OnHeard = Callable[[Sequence[str]], None]
 _MAX_SENT = 3  # jobs that a worker has at a time: it need not wait for the next one
 _REFUSAL_S = 30.0
-_RELIEF = 5  # times as long as an account is behind without more streams
+_RELIEF = 4  # times as long as an account is behind without more streams
 _Reply = asyncio.Future[UtteranceDone | StreamOpened]
 
 
@@ -54,7 +54,7 @@ class WorkerLimits(Struct, frozen=True):
     memory_bytes: int  # of addresses
     niceness: int = 0  # how far the processes stand back behind others
     reply_s: float = 20.0  # longest time of a job; the first one of a process loads a model
-    behind_s: float = 1.0  # an account with jobs that wait all this time opens no stream
+    behind_s: float = 5.0  # an account with jobs that wait all this time opens no stream
 
 
 class WorkerStream:

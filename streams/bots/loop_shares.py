@@ -66,18 +66,17 @@ class LoopShare:
         self._readers.pop(reader, None)
 
     @contextmanager
-    def charge(self, reader: Reader | None = None) -> Iterator[None]:
-        """Spend the time of this thread that the context takes, for a bot or for the account."""
+    def charge(self) -> Iterator[None]:
+        """Spend the time of this thread that the context takes."""
         began_s = time.thread_time()
         try:
             yield
         finally:
-            self.spend(time.thread_time() - began_s, reader)
+            self.spend(time.thread_time() - began_s)
 
     def spend(self, seconds: float, reader: Reader | None = None) -> None:
         """Spend time; the bot that spends the last of it is read last of all."""
-        self._bucket.spend(seconds)
-        if self.is_used_up or self._bucket.balance() >= 0:
+        if self._bucket.spend(seconds) >= 0 or self.is_used_up:
             return
         if reader in self._readers:
             self._readers[reader] = self._readers.pop(reader)

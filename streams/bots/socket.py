@@ -4,6 +4,7 @@ import asyncio
 import logging
 import select
 import socket
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Protocol
@@ -172,16 +173,19 @@ class BotSocket(WSListener):
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         """See WSListener."""
-        with self._listener.loop_share.charge(self):
-            self._read(transport, frame)
-
-    def _read(self, transport: WSTransport, frame: WSFrame) -> None:
         kind = frame.msg_type
+        if kind != WSMsgType.CLOSE and (self._transport is None or transport.is_close_frame_sent):
+            return  # it was closed meanwhile, or one of its frames was refused
+        began_s = time.thread_time()
+        try:
+            self._read(kind, transport, frame)
+        finally:
+            self._listener.loop_share.spend(time.thread_time() - began_s, self)
+
+    def _read(self, kind: WSMsgType, transport: WSTransport, frame: WSFrame) -> None:
         if kind == WSMsgType.CLOSE:
             transport.send_close(frame.get_close_code())
             transport.disconnect()
-        elif self._transport is None or transport.is_close_frame_sent:
-            pass  # it was closed meanwhile, or one of its frames was refused
         elif frame.fin and kind == WSMsgType.TEXT:
             self._listener.read_text(frame.get_payload_as_bytes())
         elif frame.fin and kind == WSMsgType.BINARY:

@@ -221,10 +221,11 @@ class RecordingShare(LoopShare):
 
 
 def test_each_frame_is_charged() -> None:
-    """Whatever is in it, also one that is ignored."""
+    """Whatever is in it; those that come after the end cost nearly nothing."""
     bot = Bot()
     share = bot.stream.loop_share = RecordingShare()
-    bot.socket.close()
     for kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.PING, WSMsgType.CONTINUATION):
         bot.send(kind, b"a")
+    bot.socket.close()
+    bot.send(WSMsgType.PONG)
     assert share.spent == [(True, bot.socket)] * 4
