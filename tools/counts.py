@@ -29,6 +29,7 @@ PACKAGES = (
 LANGUAGES = (".py", ".js", ".ts", ".lua")
 NOT_BY_HAND = re.compile(r"/(generated|vendored|node_modules|dist)/|_pb2\.py")
 GENERATED_PAGE = "<!-- `make docs` writes this page"
+GENERATED_BLOCK = re.compile(r"(?s)<!-- (?:drawn|generated|listed): .*?<!-- end -->")
 GENERATED_DOCS = re.compile(r"^docs/(openapi|schemas|pictures)/")
 SMALL, LARGE = 60, 500  # lines: a file has more than the one and at most the other
 
@@ -73,13 +74,14 @@ def import_lines(tree: ast.Module) -> int:
 
 
 def hand_written_words(paths: Iterable[str]) -> int:
-    """Count the words of pages that are not generated."""
+    """Count the words of pages, without generated pages and blocks."""
     texts = (
         (ROOT / each).read_text()
         for each in paths
         if each.startswith("docs/") and each.endswith(".md") and not GENERATED_DOCS.match(each)
     )
-    return sum(len(text.split()) for text in texts if GENERATED_PAGE not in text)
+    written = (GENERATED_BLOCK.sub("", text) for text in texts if GENERATED_PAGE not in text)
+    return sum(len(text.split()) for text in written)
 
 
 def figures() -> Iterator[tuple[str, str]]:
