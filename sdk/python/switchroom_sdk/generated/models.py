@@ -409,34 +409,60 @@ class CallStreams(Received, frozen=True, kw_only=True):
 
 
 class CallTimeline(Received, frozen=True, kw_only=True):
-    """A call, what happened in it, and the attempts to reach servers for it, the earliest first.
+    """What happened in a call, in words and ready to draw, and the attempts to reach servers.
 
-    An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
-    webhook log. Without the scope `webhooks` there are none. Of a long call, `omitted` earlier
-    moments are left out, which no request gets. An agent's token sees that servers, flows and audio
-    were in use, but neither their addresses nor what they sent; of verbs it sees the types.
+    Without the scope `webhooks` there are no attempts. Of a long call, `omitted` earlier rows are
+    left out, which no request gets. An agent's token sees no rows of servers, flows and verbs, and
+    of bots only when they spoke.
 
-    A request with `next` as `after` gets the moments and attempts that are new since.
+    A request with `next` as `after` gets the rows and attempts that are new since, and all
+    lifelines. The timeline of an old call is made of its record: it has fewer rows, and `next` is
+    empty.
     """
 
     call: CallDetails
-    moments: tuple[CallTimelineEntry, ...]
+    lifelines: tuple[Lifeline, ...]
+    rows: tuple[TimelineRow, ...]
     attempts: tuple[AttemptSummary, ...]
     omitted: int
     next: str
 
 
-class CallTimelineEntry(Received, frozen=True, kw_only=True):
-    """An event of a call, the commands that it caused, and the state after it.
+class CallView(Received, frozen=True, kw_only=True):
+    """The current state of a call; times in wall-clock milliseconds.
 
-    `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
+    `verb` is the running one, `mainChannelId` the leg that the action tree runs on.
     """
 
-    at_ms: int
-    event: dict[str, Any]
-    commands: tuple[dict[str, Any], ...]
+    call_id: str
+    account: str
+    node: str
+    slot: int
+    direction: str
+    from_: str
+    to: str
+    status: str
     state: str
-    started: dict[str, Any] | None = None
+    legs: tuple[LegView, ...]
+    created_ms: int
+    answered_ms: int = 0
+    ended_ms: int = 0
+    bridge_id: str | None = None
+    hangup_cause: int = 0
+    ended_by: str = ""
+    reason: str = ""
+    answered_by: str = ""
+    custom_data: dict[str, Any] | None = None
+    verb: str = ""
+    main_channel_id: str = ""
+    transfers: tuple[TransferView, ...] = ()
+    conferences: tuple[ConferenceView, ...] = ()
+    recordings: tuple[RecordingView, ...] = ()
+    privacy: bool = False
+    diversion: tuple[Diversion, ...] = ()
+    agents: tuple[str, ...] = ()
+    media_fault: MediaFault | None = None
+    caller_name: str = ""
 
 
 class CallbackState(Received, frozen=True, kw_only=True):
@@ -654,6 +680,12 @@ class DoctorResults(Received, frozen=True, kw_only=True):
     findings: tuple[CheckResult, ...]
 
 
+class EndedCalls(Received, frozen=True, kw_only=True):
+    """Ended calls, the latest first."""
+
+    call_ids: tuple[str, ...]
+
+
 class EngineList(Received, frozen=True, kw_only=True):
     """All live engines, by name."""
 
@@ -840,6 +872,23 @@ class LegView(Received, frozen=True, kw_only=True):
     held_by_phone: bool = False
 
 
+class Lifeline(Received, frozen=True, kw_only=True):
+    """A lifeline of a timeline: `heading` is a letter for legs and streams, `label` who it is."""
+
+    id: str
+    kind: str
+    """Known values: engine, leg, server, stream."""
+    heading: str
+    label: str = ""
+
+
+class LiveCallList(Received, frozen=True, kw_only=True):
+    """Live calls, oldest first."""
+
+    data: tuple[CallView, ...]
+    total: int
+
+
 class LiveCallPage(Received, frozen=True, kw_only=True):
     """A page of live calls, newest first."""
 
@@ -1005,6 +1054,39 @@ class RecordingView(Received, frozen=True, kw_only=True):
     duration_ms: int = 0
 
 
+class Replay(Received, frozen=True, kw_only=True):
+    """The audit of one call by replay.
+
+    `gap` is the first line that the store lost: later lines cannot be replayed. `compared` is the
+    number of lines with a digest, `events` the number of published events, `trimmed` how many of
+    these are no longer on the stream.
+    """
+
+    call_id: str
+    is_same: bool
+    lines: int
+    compared: int
+    events: int
+    trimmed: int = 0
+    gap: int | None = None
+    is_live: bool = False
+    differences: tuple[ReplayDifference, ...] = ()
+
+
+class ReplayDifference(Received, frozen=True, kw_only=True):
+    """A replayed decision that differs from the log: commands, published events or final state.
+
+    `commands` are those of the replay, if known; the log has only a digest of the original ones.
+    """
+
+    about: str
+    detail: str
+    line: int = 0
+    at_ms: int = 0
+    event: dict[str, Any] | None = None
+    commands: tuple[dict[str, Any], ...] = ()
+
+
 class ResendResult(Received, frozen=True, kw_only=True):
     """How many are due again; others are missing, or exceed the outbox limits."""
 
@@ -1053,6 +1135,13 @@ class ShardView(Received, frozen=True, kw_only=True):
     lag_ms: int
     is_paused: bool
     can_store: bool
+
+
+class Slots(Received, frozen=True, kw_only=True):
+    """How many slots of each node get new calls, and the highest number that there was."""
+
+    slots: int
+    highest: int
 
 
 class StoreServerView(Received, frozen=True, kw_only=True):
@@ -1133,6 +1222,45 @@ class TakeoverRecord(Received, frozen=True, kw_only=True):
     at_ms: int
     engine: str
     uncontrolled_ms: int = 0
+
+
+class TimelineFault(Received, frozen=True, kw_only=True):
+    """What went wrong, as a sentence, and its error code."""
+
+    text: str
+    code: str
+
+
+class TimelineRow(Received, frozen=True, kw_only=True):
+    """One line of a timeline, ready to draw: an arrow between two lifelines, or a mark on one.
+
+    `joined` are the lifelines that are bridged here. Spans begin and end with rows; a row without a
+    text is only for its spans. `request` and `attempt` are ids of the webhook log: of all attempts
+    of a request, or of one. `details` are the fields of the event or command, with its `type`.
+    """
+
+    at_ms: int
+    from_: str
+    to: str
+    text: str
+    kind: str = "plain"
+    """Known values: break, digit, failure, faint, plain, sound, success, web."""
+    joined: tuple[str, ...] = ()
+    begins: tuple[TimelineSpan, ...] = ()
+    ends: tuple[TimelineSpan, ...] = ()
+    request: str = ""
+    attempt: str = ""
+    fault: TimelineFault | None = None
+    details: dict[str, Any] | None = None
+
+
+class TimelineSpan(Received, frozen=True, kw_only=True):
+    """Something that lasts on a lifeline, such as a hold: one of a kind on a lifeline at a time."""
+
+    lifeline: str
+    kind: str
+    """Known values: bridge, hold, leg, mute, prompt, recording, request, verb."""
+    text: str = ""
 
 
 class TodayStats(Received, frozen=True, kw_only=True):

@@ -96,6 +96,25 @@ class Calls:
         )
         return Paginator(self._client, request, models.LiveCallPage)
 
+    def ended(
+        self,
+        *,
+        limit: int | UnsetType = UNSET,
+    ) -> models.EndedCalls:
+        """List the ids of the latest ended calls, latest first.
+
+        They are there at once; call records follow a moment later.
+
+        Arguments:
+            limit: Number of the latest calls.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "voice", "calls", "ended"),
+            query={"limit": limit},
+        )
+        return self._client.send(request, models.EndedCalls)
+
     def get(
         self,
         call_id: str,
@@ -210,10 +229,11 @@ class Calls:
         *,
         after: str | None | UnsetType = UNSET,
     ) -> models.CallTimeline:
-        """Show what happened in a call, live or ended within the last day; sealed digits are dots.
+        """Show what happened in a call, live or ended; sealed digits are dots.
 
-        Attempts to reach servers need the scope `webhooks`, too. An agent's token shows the agent's own
-        calls, without addresses and contents of requests to servers.
+        After a day it is made of the call's record, for those who may read that. Attempts to reach
+        servers need the scope `webhooks`, too. An agent's token shows the agent's own calls, without
+        rows of what servers, flows and bots exchange.
 
         Arguments:
             after: The `next` of an earlier timeline: shows what is new since.
@@ -1706,6 +1726,86 @@ class Operations:
             idempotency_key=idempotency_key,
         )
         return self._client.send(request, models.NodeView)
+
+    def slots(
+        self,
+    ) -> models.Slots:
+        """Show the number of slots per PBX node."""
+        request = Request(
+            "GET",
+            ("srmain", "operations", "slots"),
+        )
+        return self._client.send(request, models.Slots)
+
+    def set_slots(
+        self,
+        *,
+        slots: int,
+    ) -> models.Slots:
+        """Change the number of slots per PBX node while calls are live.
+
+        Set `SWITCHROOM_SLOTS` to it before an engine is started again.
+        """
+        request = Request(
+            "PUT",
+            ("srmain", "operations", "slots"),
+            body={"slots": slots},
+        )
+        return self._client.send(request, models.Slots)
+
+    def calls(
+        self,
+        *,
+        account: str | UnsetType = UNSET,
+        node: str | UnsetType = UNSET,
+    ) -> Paginator[models.CallView, models.LiveCallList]:
+        """List the live calls of all accounts, oldest first.
+
+        It needs the scope `calls`, too.
+
+        Arguments:
+            account: Only calls of this account.
+            node: Only calls on this PBX node.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "operations", "calls"),
+            query={"account": account, "node": node},
+        )
+        return Paginator(self._client, request, models.LiveCallList)
+
+    def ended_calls(
+        self,
+        *,
+        limit: int | UnsetType = UNSET,
+    ) -> models.EndedCalls:
+        """List the ids of the latest ended calls of all accounts, latest first.
+
+        It needs the scope `calls`, too.
+
+        Arguments:
+            limit: Number of the latest calls.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "operations", "calls", "ended"),
+            query={"limit": limit},
+        )
+        return self._client.send(request, models.EndedCalls)
+
+    def replay(
+        self,
+        call_id: str,
+    ) -> models.Replay:
+        """Compare a call of any account with what the engine would do now.
+
+        It needs the scope `calls`, too.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "operations", "calls", call_id, "replay"),
+        )
+        return self._client.send(request, models.Replay)
 
     def engines(
         self,

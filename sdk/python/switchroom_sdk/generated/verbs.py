@@ -14,6 +14,33 @@ from msgspec import Meta, field
 from switchroom_sdk.chain import Chain, Shape, checked, many
 
 
+__all__ = [
+    "Action",
+    "Confirm",
+    "Dial",
+    "Flow",
+    "Gather",
+    "Hangup",
+    "MachineDetection",
+    "Pause",
+    "Play",
+    "Record",
+    "Redirect",
+    "Say",
+    "Stream",
+    "Verb",
+    "dial",
+    "flow",
+    "gather",
+    "hangup",
+    "pause",
+    "play",
+    "record",
+    "redirect",
+    "say",
+    "stream",
+]
+
 Url = Annotated[
     str,
     Meta(
@@ -143,6 +170,15 @@ class FlowData(Shape, frozen=True, kw_only=True):
     reference_id: Annotated[str, Meta(max_length=256, min_length=1)] | None = field(
         default=None, name="reference_id"
     )
+
+
+class RedirectData(Shape, frozen=True, kw_only=True):
+    """The address that is asked for the next tree, and what runs if the request fails."""
+
+    url: Url
+    """Address of the webhook that returns the next verb."""
+    fallback: Verb | None = None
+    """What runs if the request fails."""
 
 
 class HangupData(Shape, frozen=True, kw_only=True):
@@ -504,6 +540,24 @@ class Steps(Chain, frozen=True, kw_only=True):
             )
         )
 
+    def redirect(
+        self,
+        url: Url,
+        *,
+        fallback: Verb | None = None,
+        action: Action | None = None,
+        timeout_s: Seconds | None = None,
+    ) -> Self:
+        """Add the verb redirect."""
+        return self.then(
+            redirect(
+                url,
+                fallback=fallback,
+                action=action,
+                timeout_s=timeout_s,
+            )
+        )
+
     def hangup(
         self,
         *,
@@ -588,6 +642,17 @@ class Flow(Steps, frozen=True, kw_only=True, tag="flow"):
     data: FlowData
     action: Action | None = None
     timeout: Seconds | None = None
+    """It has no effect."""
+
+
+class Redirect(Steps, frozen=True, kw_only=True, tag="redirect"):
+    """Ask another webhook for the tree that takes the place of this one."""
+
+    data: RedirectData
+    action: Action | None = None
+    """It has no effect: the response runs."""
+    timeout: Seconds | None = None
+    """It has no effect."""
 
 
 class Hangup(Steps, frozen=True, kw_only=True, tag="hangup"):
@@ -595,10 +660,12 @@ class Hangup(Steps, frozen=True, kw_only=True, tag="hangup"):
 
     data: HangupData = DEFAULT_HANGUP_DATA
     action: Action | None = None
+    """It has no effect: the call has ended."""
     timeout: Seconds | None = None
+    """It has no effect."""
 
 
-Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup
+Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Redirect | Hangup
 Action = Verb | Url
 
 
@@ -836,7 +903,11 @@ def flow(
     action: Action | None = None,
     timeout_s: Seconds | None = None,
 ) -> Flow:
-    """Run a stored flow, then continue."""
+    """Run a stored flow, then continue.
+
+    Arguments:
+        timeout_s: It has no effect.
+    """
     return checked(
         Flow(
             data=FlowData(
@@ -850,13 +921,45 @@ def flow(
     )
 
 
+def redirect(
+    url: Url,
+    *,
+    fallback: Verb | None = None,
+    action: Action | None = None,
+    timeout_s: Seconds | None = None,
+) -> Redirect:
+    """Ask another webhook for the tree that takes the place of this one.
+
+    Arguments:
+        url: Address of the webhook that returns the next verb.
+        fallback: What runs if the request fails.
+        action: It has no effect: the response runs.
+        timeout_s: It has no effect.
+    """
+    return checked(
+        Redirect(
+            data=RedirectData(
+                url=url,
+                fallback=fallback,
+            ),
+            action=action,
+            timeout=timeout_s,
+        )
+    )
+
+
 def hangup(
     *,
     reason: Literal["busy", "rejected"] = "rejected",
     action: Action | None = None,
     timeout_s: Seconds | None = None,
 ) -> Hangup:
-    """End the call."""
+    """End the call.
+
+    Arguments:
+        action: It has no effect: the call has ended.
+        timeout_s: It has no effect.
+    """
     return checked(
         Hangup(
             data=HangupData(

@@ -273,6 +273,12 @@ export interface PutCallback {
   perS?: number | null;
 }
 
+/** Change how many slots of each node get new calls. */
+export interface PutSlots {
+  /** At least 1; at most 64. */
+  slots: number;
+}
+
 /** Whether to record, in the form of the guide's examples. */
 export interface RecordCall {
   /** Default: false. */
@@ -731,34 +737,70 @@ export interface CallStreams {
 }
 
 /**
- * A call, what happened in it, and the attempts to reach servers for it, the earliest first.
+ * What happened in a call, in words and ready to draw, and the attempts to reach servers.
  *
- * An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
- * webhook log. Without the scope `webhooks` there are none. Of a long call, `omitted` earlier
- * moments are left out, which no request gets. An agent's token sees that servers, flows and audio
- * were in use, but neither their addresses nor what they sent; of verbs it sees the types.
+ * Without the scope `webhooks` there are no attempts. Of a long call, `omitted` earlier rows are
+ * left out, which no request gets. An agent's token sees no rows of servers, flows and verbs, and
+ * of bots only when they spoke.
  *
- * A request with `next` as `after` gets the moments and attempts that are new since.
+ * A request with `next` as `after` gets the rows and attempts that are new since, and all
+ * lifelines. The timeline of an old call is made of its record: it has fewer rows, and `next` is
+ * empty.
  */
 export interface CallTimeline {
   call: CallDetails;
-  moments: CallTimelineEntry[];
+  lifelines: Lifeline[];
+  rows: TimelineRow[];
   attempts: AttemptSummary[];
   omitted: number;
   next: string;
 }
 
 /**
- * An event of a call, the commands that it caused, and the state after it.
+ * The current state of a call; times in wall-clock milliseconds.
  *
- * `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
+ * `verb` is the running one, `mainChannelId` the leg that the action tree runs on.
  */
-export interface CallTimelineEntry {
-  atMs: number;
-  event: { [name: string]: unknown };
-  commands: { [name: string]: unknown }[];
+export interface CallView {
+  callId: string;
+  account: string;
+  node: string;
+  slot: number;
+  direction: string;
+  from: string;
+  to: string;
+  status: string;
   state: string;
-  started?: { [name: string]: unknown } | null;
+  legs: LegView[];
+  createdMs: number;
+  /** Default: 0. */
+  answeredMs?: number;
+  /** Default: 0. */
+  endedMs?: number;
+  bridgeId?: string | null;
+  /** Default: 0. */
+  hangupCause?: number;
+  /** Default: "". */
+  endedBy?: string;
+  /** Default: "". */
+  reason?: string;
+  /** Default: "". */
+  answeredBy?: string;
+  customData?: { [name: string]: unknown } | null;
+  /** Default: "". */
+  verb?: string;
+  /** Default: "". */
+  mainChannelId?: string;
+  transfers?: TransferView[];
+  conferences?: ConferenceView[];
+  recordings?: RecordingView[];
+  /** Default: false. */
+  privacy?: boolean;
+  diversion?: Diversion[];
+  agents?: string[];
+  mediaFault?: MediaFault | null;
+  /** Default: "". */
+  callerName?: string;
 }
 
 /**
@@ -967,6 +1009,11 @@ export interface DoctorResults {
   findings: CheckResult[];
 }
 
+/** Ended calls, the latest first. */
+export interface EndedCalls {
+  callIds: string[];
+}
+
 /** All live engines, by name. */
 export interface EngineList {
   data: EngineView[];
@@ -1148,6 +1195,21 @@ export interface LegView {
   heldByPhone?: boolean;
 }
 
+/** A lifeline of a timeline: `heading` is a letter for legs and streams, `label` who it is. */
+export interface Lifeline {
+  id: string;
+  kind: Word<"engine" | "leg" | "server" | "stream">;
+  heading: string;
+  /** Default: "". */
+  label?: string;
+}
+
+/** Live calls, oldest first. */
+export interface LiveCallList {
+  data: CallView[];
+  total: number;
+}
+
 /** A page of live calls, newest first. */
 export interface LiveCallPage {
   data: CallDetails[];
@@ -1305,6 +1367,43 @@ export interface RecordingView {
   durationMs?: number;
 }
 
+/**
+ * The audit of one call by replay.
+ *
+ * `gap` is the first line that the store lost: later lines cannot be replayed. `compared` is the
+ * number of lines with a digest, `events` the number of published events, `trimmed` how many of
+ * these are no longer on the stream.
+ */
+export interface Replay {
+  callId: string;
+  isSame: boolean;
+  lines: number;
+  compared: number;
+  events: number;
+  /** Default: 0. */
+  trimmed?: number;
+  gap?: number | null;
+  /** Default: false. */
+  isLive?: boolean;
+  differences?: ReplayDifference[];
+}
+
+/**
+ * A replayed decision that differs from the log: commands, published events or final state.
+ *
+ * `commands` are those of the replay, if known; the log has only a digest of the original ones.
+ */
+export interface ReplayDifference {
+  about: string;
+  detail: string;
+  /** Default: 0. */
+  line?: number;
+  /** Default: 0. */
+  atMs?: number;
+  event?: { [name: string]: unknown } | null;
+  commands?: { [name: string]: unknown }[];
+}
+
 /** How many are due again; others are missing, or exceed the outbox limits. */
 export interface ResendResult {
   resent: number;
@@ -1332,6 +1431,12 @@ export interface ShardView {
   lagMs: number;
   isPaused: boolean;
   canStore: boolean;
+}
+
+/** How many slots of each node get new calls, and the highest number that there was. */
+export interface Slots {
+  slots: number;
+  highest: number;
 }
 
 /** A server of the store; `maxBytes` is null if it has no limit. */
@@ -1411,6 +1516,45 @@ export interface StreamView {
   heardMs?: number;
   /** Default: "". */
   lastMark?: string;
+}
+
+/** What went wrong, as a sentence, and its error code. */
+export interface TimelineFault {
+  text: string;
+  code: string;
+}
+
+/**
+ * One line of a timeline, ready to draw: an arrow between two lifelines, or a mark on one.
+ *
+ * `joined` are the lifelines that are bridged here. Spans begin and end with rows; a row without a
+ * text is only for its spans. `request` and `attempt` are ids of the webhook log: of all attempts
+ * of a request, or of one. `details` are the fields of the event or command, with its `type`.
+ */
+export interface TimelineRow {
+  atMs: number;
+  from: string;
+  to: string;
+  text: string;
+  /** Default: "plain". */
+  kind?: Word<"break" | "digit" | "failure" | "faint" | "plain" | "sound" | "success" | "web">;
+  joined?: string[];
+  begins?: TimelineSpan[];
+  ends?: TimelineSpan[];
+  /** Default: "". */
+  request?: string;
+  /** Default: "". */
+  attempt?: string;
+  fault?: TimelineFault | null;
+  details?: { [name: string]: unknown } | null;
+}
+
+/** Something that lasts on a lifeline, such as a hold: one of a kind on a lifeline at a time. */
+export interface TimelineSpan {
+  lifeline: string;
+  kind: Word<"bridge" | "hold" | "leg" | "mute" | "prompt" | "recording" | "request" | "verb">;
+  /** Default: "". */
+  text?: string;
 }
 
 /** The calls of an agent, with the agent's own times, in milliseconds. */

@@ -28,6 +28,16 @@ export class Calls {
     return new Paginator(this.#client, request, options);
   }
 
+  /**
+   * List the ids of the latest ended calls, latest first.
+   *
+   * They are there at once; call records follow a moment later.
+   */
+  ended(query: { limit?: number } = {}, options: RequestOptions = {}): Promise<models.EndedCalls> {
+    const request = { method: "GET", path: ["srmain", "voice", "calls", "ended"], query: { ...query } };
+    return this.#client.send(request, options);
+  }
+
   /** Show a call, live or ended within the last day. */
   get(callId: string, options: RequestOptions = {}): Promise<models.CallDetails> {
     const request = { method: "GET", path: ["srmain", "voice", "call-details", callId] };
@@ -79,10 +89,11 @@ export class Calls {
   }
 
   /**
-   * Show what happened in a call, live or ended within the last day; sealed digits are dots.
+   * Show what happened in a call, live or ended; sealed digits are dots.
    *
-   * Attempts to reach servers need the scope `webhooks`, too. An agent's token shows the agent's own
-   * calls, without addresses and contents of requests to servers.
+   * After a day it is made of the call's record, for those who may read that. Attempts to reach
+   * servers need the scope `webhooks`, too. An agent's token shows the agent's own calls, without
+   * rows of what servers, flows and bots exchange.
    */
   timeline(callId: string, query: { after?: string } = {}, options: RequestOptions = {}): Promise<models.CallTimeline> {
     const request = { method: "GET", path: ["srmain", "voice", "call", callId, "timeline"], query: { ...query } };
@@ -759,6 +770,52 @@ export class Operations {
   /** Allow new calls to a PBX node again. */
   undrain(node: string, options: RequestOptions = {}): Promise<models.NodeView> {
     const request = { method: "POST", path: ["srmain", "operations", "nodes", node, "undrain"], isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /** Show the number of slots per PBX node. */
+  slots(options: RequestOptions = {}): Promise<models.Slots> {
+    const request = { method: "GET", path: ["srmain", "operations", "slots"] };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Change the number of slots per PBX node while calls are live.
+   *
+   * Set `SWITCHROOM_SLOTS` to it before an engine is started again.
+   */
+  setSlots(body: models.PutSlots, options: RequestOptions = {}): Promise<models.Slots> {
+    const request = { method: "PUT", path: ["srmain", "operations", "slots"], body };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * List the live calls of all accounts, oldest first.
+   *
+   * It needs the scope `calls`, too.
+   */
+  calls(query: { account?: string; node?: string } = {}, options: ListOptions = {}): Paginator<models.CallView, models.LiveCallList> {
+    const request = { method: "GET", path: ["srmain", "operations", "calls"], query: { ...query } };
+    return new Paginator(this.#client, request, options);
+  }
+
+  /**
+   * List the ids of the latest ended calls of all accounts, latest first.
+   *
+   * It needs the scope `calls`, too.
+   */
+  endedCalls(query: { limit?: number } = {}, options: RequestOptions = {}): Promise<models.EndedCalls> {
+    const request = { method: "GET", path: ["srmain", "operations", "calls", "ended"], query: { ...query } };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Compare a call of any account with what the engine would do now.
+   *
+   * It needs the scope `calls`, too.
+   */
+  replay(callId: string, options: RequestOptions = {}): Promise<models.Replay> {
+    const request = { method: "GET", path: ["srmain", "operations", "calls", callId, "replay"] };
     return this.#client.send(request, options);
   }
 

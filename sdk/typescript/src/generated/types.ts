@@ -241,7 +241,7 @@ export interface Flow {
   data: FlowData;
   /** Length at most 2048. */
   action?: Action | null;
-  /** At least 0.001; at most 86400. */
+  /** It has no effect. at least 0.001; at most 86400. */
   timeout?: number | null;
 }
 
@@ -254,13 +254,31 @@ export interface FlowData {
   reference_id?: string | null;
 }
 
+/** Ask another webhook for the tree that takes the place of this one. */
+export interface Redirect {
+  type: "redirect";
+  data: RedirectData;
+  /** It has no effect: the response runs. length at most 2048. */
+  action?: Action | null;
+  /** It has no effect. at least 0.001; at most 86400. */
+  timeout?: number | null;
+}
+
+/** The address that is asked for the next tree, and what runs if the request fails. */
+export interface RedirectData {
+  /** Address of the webhook that returns the next verb. length at most 2048. */
+  url: string;
+  /** What runs if the request fails. */
+  fallback?: Verb | null;
+}
+
 /** End the call. */
 export interface Hangup {
   type: "hangup";
   data?: HangupData;
-  /** Length at most 2048. */
+  /** It has no effect: the call has ended. length at most 2048. */
   action?: Action | null;
-  /** At least 0.001; at most 86400. */
+  /** It has no effect. at least 0.001; at most 86400. */
   timeout?: number | null;
 }
 
@@ -318,7 +336,7 @@ export interface Endpointing {
 }
 
 /** A verb as it is sent. */
-export type Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup;
+export type Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Redirect | Hangup;
 
 /** A verb, or the address of a webhook that returns one. */
 export type Action = Verb | string;

@@ -94,12 +94,24 @@ export interface FlowOptions {
   agent_id?: string;
   reference_id?: string;
   action?: ActionInput;
+  /** It has no effect. */
+  timeoutS?: number;
+}
+
+export interface RedirectOptions {
+  /** What runs if the request fails. */
+  fallback?: VerbInput;
+  /** It has no effect: the response runs. */
+  action?: ActionInput;
+  /** It has no effect. */
   timeoutS?: number;
 }
 
 export interface HangupOptions {
   reason?: "busy" | "rejected";
+  /** It has no effect: the call has ended. */
   action?: ActionInput;
+  /** It has no effect. */
   timeoutS?: number;
 }
 
@@ -143,6 +155,11 @@ export class Chain extends BaseChain {
   /** Add the verb flow. */
   flow(flowId: string, options: FlowOptions = {}): Chain {
     return this.andThen(flow(flowId, options));
+  }
+
+  /** Add the verb redirect. */
+  redirect(url: string, options: RedirectOptions = {}): Chain {
+    return this.andThen(redirect(url, options));
   }
 
   /** Add the verb hangup. */
@@ -293,6 +310,19 @@ export function flow(flowId: string, options: FlowOptions = {}): Chain {
       flowId: flowId,
       agent_id: options.agent_id,
       reference_id: options.reference_id,
+    }),
+    action: inner(options.action),
+    timeout: options.timeoutS,
+  });
+}
+
+/** Ask another webhook for the tree that takes the place of this one. */
+export function redirect(url: string, options: RedirectOptions = {}): Chain {
+  return new Chain({
+    type: "redirect",
+    data: present({
+      url: url,
+      fallback: inner(options.fallback),
     }),
     action: inner(options.action),
     timeout: options.timeoutS,
