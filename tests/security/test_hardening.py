@@ -103,7 +103,7 @@ async def test_downloads_are_not_decompressed(tmp_path: Path) -> None:
     app = web.Application()
     app.add_routes([web.get("/", packed)])
     async with TestServer(app) as server, guarded_session(LOOPBACK) as session:
-        url, pace = str(server.make_url("/")), TokenBucket(1.0, lambda: 1.0, lambda: 0.0)
+        url, pace = str(server.make_url("/")), TokenBucket(1e9, lambda: 1e9, lambda: 0.0)
         with pytest.raises(MediaError, match="not audio"):
             await download(session, url, "", tmp_path / "raw", MediaLimits(), pace=pace)
 

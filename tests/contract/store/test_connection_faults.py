@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 
 from engine.store.errors import StoreDown
+from engine.store.versioned_documents import VersionedDocument
 from tests.contract.store.durable_server import all_events, change, open_store
 from tests.harness.servers.valkey import Valkey
 from tests.harness.shards import at
@@ -67,9 +68,10 @@ async def test_an_agent_and_its_change_are_one_write(valkey: Valkey) -> None:
         _, position = await store.agent_changes("a1", "")
         for body in (b"{2}", None):
             await put_agent(store, "a1", "1002", b"{}")  # over a connection that is lost next
+            changed_agent = VersionedDocument("1001", await store.time_ms() + 1, body)
             proxy.loses_all = True
             with pytest.raises(StoreDown):
-                await put_agent(store, "a1", "1001", body)
+                await store.documents.put("a1", "agent", [changed_agent])
             proxy.loses_all = False
             assert await store.agent("a1", "1001") == body
             changed, position = await store.agent_changes("a1", position)

@@ -55,7 +55,7 @@ test("the values of a field are proposed, each once", () => {
   const types = values(flow, '{"nodes": {"x": {}}}', "nodes.x.type").map((each) => each.text);
   assert.deepEqual(types.toSorted(), [
     "condition", "dial", "flow", "gather", "goto", "hangup", "menu",
-    "pause", "play", "record", "request", "say", "set", "stream",
+    "pause", "play", "record", "redirect", "request", "say", "set", "stream",
   ].map((each) => JSON.stringify(each)));
   const kinds = values(flow, "{}", "kind");
   assert.deepEqual(kinds.map((each) => [each.text, each.detail]), [['"message"', ""], ['"voice"', "default"]]);
@@ -66,7 +66,7 @@ test("an object is proposed with its required fields", () => {
   const nodes = values(flow, '{"nodes": {"x": null}}', "nodes.x");
   const menu = nodes.find((each) => each.label === "menu");
   assert.deepEqual(JSON.parse(menu?.text ?? ""), { type: "menu", branches: {}, noInput: "", invalid: "" });
-  assert.equal(nodes.length, 14);
+  assert.equal(nodes.length, 15);
 });
 
 test("a tree goes into itself", () => {
@@ -75,7 +75,7 @@ test("a tree goes into itself", () => {
   assert.ok(names(action, text, "action.action.data").includes("number"));
   assert.deepEqual(
     values(action, text, "action.action").filter((each) => each.text.startsWith("{")).map((each) => each.label),
-    ["play", "say", "gather", "record", "pause", "stream", "dial", "flow", "hangup"],
+    ["play", "say", "gather", "record", "pause", "stream", "dial", "flow", "redirect", "hangup"],
   );
 });
 
