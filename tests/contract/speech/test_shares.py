@@ -91,7 +91,7 @@ async def test_a_small_account_does_not_wait_for_a_busy_one(voices: Voices) -> N
     async with pool_of(1, 20, behind_s=0.1) as pool:
         evil = [await opened(pool, "evil") for _ in range(6)]
         floods = [asyncio.create_task(flood(each)) for each in evil]
-        with pytest.raises(RecognitionFailed, match="behind|the newest one"):
+        with pytest.raises(RecognitionFailed, match=r"behind|the newest one"):
             await until_behind(pool)
         good = await opened(pool, "good")
         for at in range(0, len(audio), 320):
