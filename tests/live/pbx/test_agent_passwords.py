@@ -10,6 +10,7 @@ import pytest_asyncio
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.digest_login import Login, try_login
 from tests.harness.until import until
+from wire.agents import phone_name
 
 AGENT, PASSWORD, NEXT_PASSWORD = "anna", "first-password-of-anna", "second-password-of-anna"
 
@@ -30,6 +31,7 @@ async def anna(lab: Lab) -> AsyncIterator[Lab]:
     await until(lambda: registers(lab, PASSWORD), what="the phone to register")
     yield lab
     await lab.engine.documents.delete("acme", "agent", AGENT)
+    await lab.engine.documents.delete("acme", "phone", phone_name(f"PJSIP/{AGENT}"))
     await until(lambda: is_unknown(lab), what="the endpoint to be deleted")
 
 

@@ -44,14 +44,14 @@ async def test_a_call_is_drawn_while_it_happens(
     customer = await parties.call_in(await lab.add_number(start, account=api.account))
     async with console_page(browser, api, path=f"/console/calls/{parties.call}") as page:
         await expect(step(page, re.compile("response in .*: gather up to"))).to_be_visible()
-        await expect(page.locator(".lifeline-name")).to_have_text(["A", "engine", "server"])
+        await expect(page.locator(".lane-name")).to_have_text(["A", "engine", "server"])
         await customer.press("1")
         await expect(step(page, "presses 1")).to_be_visible()
         await expect(
             step(page, re.compile("webhook .*/menu after gather: digits “1”"))
         ).to_be_visible()
         await expect(step(page, "bridged: A and B")).to_be_visible()
-        await expect(page.locator(".lifeline-name")).to_have_text(["A", "B", "engine", "server"])
+        await expect(page.locator(".lane-name")).to_have_text(["A", "B", "engine", "server"])
         await expect(page.locator(".span.verb")).to_have_count(2)
         await expect(page.locator(".span.bridge")).to_have_count(2)
         ladder = page.get_by_role("group", name="Ladder of the call")
