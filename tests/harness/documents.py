@@ -75,8 +75,8 @@ class DocumentPush:
     async def _patch(
         self, account: str, kind: DocumentKind, doc_id: str, body: object, **more: object
     ) -> None:
-        self._version = max(self._version + 1, time.time_ns() // 1_000_000)
-        change = {"account": account, "kind": kind, "id": doc_id, "version": self._version}
+        version = self._version = max(self._version + 1, time.time_ns() // 1_000_000)
+        change = {"account": account, "kind": kind, "id": doc_id, "version": version}
         request = {"changes": [{**change, "body": body}], **more}
         answer = await self._send("PATCH", "/documents", request)
-        assert answer == {"versions": [self._version]}, f"{kind} {doc_id} of {account}: {answer}"
+        assert answer == {"versions": [version]}, f"{kind} {doc_id} of {account}: {answer}"
