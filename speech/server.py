@@ -36,7 +36,7 @@ _WHISPER_BYTES = 4 << 30
 # A grammar has the time of 20 ms, Whisper a second for an utterance, a recording hours.
 _WHISPER_NICENESS, _RECORDING_NICENESS = 5, 10
 _WHISPER_BEHIND_S = 10.0  # its jobs may wait for the utterances of two streams
-_RECORDING_REPLY_S = 120.0  # nobody waits for it, and others may need the processors
+_RECORDING_REPLY_S = 120.0  # no caller waits for it, and others may need the processors
 log = structlog.get_logger()
 
 

@@ -57,12 +57,6 @@ class ApiRequestView(_Request, frozen=True):
     secrets: tuple[str, ...] = ()
 
 
-class ApiRequests(Shape, frozen=True):
-    """The API requests of an account."""
-
-    requests: tuple[ApiRequestView, ...]
-
-
 def kept_secrets(stored: ApiRequest | None, url: str) -> Mapping[str, Secret | None]:
     """Return the stored secrets that a request with this address keeps: another host gets none."""
     return stored.secrets if stored is not None and is_same_origin(stored.url, url) else {}

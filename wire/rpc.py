@@ -103,26 +103,6 @@ def is_enabled(setting: bool | RecordCall) -> bool:
     return setting if isinstance(setting, bool) else setting.enable
 
 
-class FlowVersion(Shape, frozen=True):
-    """A flow and its newest version."""
-
-    flow_id: str
-    version: int
-
-
-class Flows(Shape, frozen=True):
-    """The flows of an account."""
-
-    flows: tuple[FlowVersion, ...]
-
-
-class FlowVersions(Shape, frozen=True):
-    """The kept versions of a flow."""
-
-    flow_id: str
-    versions: tuple[int, ...]
-
-
 class NodeView(Shape, frozen=True):
     """One PBX node: `calls` are those of all engines, other states are as this engine sees them.
 

@@ -33,7 +33,7 @@ BASE = "/media/recordings"
 
 
 class UrlSigner:
-    """Signs addresses of recordings: whoever has one may listen until it expires.
+    """Signs addresses of recordings: its holder may listen until it expires.
 
     A signature is an HMAC of the path and the expiry with a key derived from the token secret. Old
     secrets are still accepted; an address is revoked when its secret is removed.

@@ -1,9 +1,9 @@
 """Requests and views of numbers and their routes."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from api.common.timestamps import format_ms
 from api.documents.document import Document
@@ -13,8 +13,6 @@ from wire.decoding.errors import BadInput
 from wire.decoding.messages import decode_message
 from wire.rpc import NumberRoute, RecordCall
 from wire.verbs import Action, Flow, FlowData, Verb
-
-NumberInPath = Annotated[str, Meta(max_length=64)]
 
 
 class RouteDocument(

@@ -18,7 +18,7 @@ from api.db.database import Database, metadata
 
 State = Literal["queued", "running", "done", "failed"]
 Reason = Literal[
-    "not_archived",  # the recording did not come, or is gone
+    "not_archived",  # the recording did not come, or was deleted
     "unreadable",
     "too_long",
     "unknown_recognizer",

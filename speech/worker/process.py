@@ -120,7 +120,7 @@ class WorkerStream:
         while self._waiting:
             if not (waiting := self._waiting.popleft()).done():
                 waiting.set_exception(failure)
-                waiting.exception()  # perhaps nobody waits for it
+                waiting.exception()  # perhaps its reader has left
 
     def _check(self) -> None:
         if self._failure is not None:
@@ -331,7 +331,7 @@ def _overloaded(text: str) -> RecognitionFailed:
 def _fail(waiting: WaitingJob, failure: RecognitionFailed) -> None:
     if not waiting.sent.done():
         waiting.sent.set_exception(failure)
-        waiting.sent.exception()  # perhaps nobody waits for it
+        waiting.sent.exception()  # perhaps its reader has left
 
 
 def _now_s() -> float:

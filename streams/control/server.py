@@ -257,7 +257,7 @@ async def problems(request: web.Request, handler: Handler) -> web.StreamResponse
         headers = {name: error.headers[name] for name in ("Allow",) if name in error.headers}
         return problem(error.status, code_of_status(error.status), error.reason, headers=headers)
     except ConnectionError:
-        return web.Response()  # nobody gets it: who has sent the request is gone
+        return web.Response()  # the client has left
     except Exception:
         log.exception("gateway request failed", path=request.path)
         return problem(500, "internal")

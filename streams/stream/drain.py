@@ -105,7 +105,7 @@ class Lead:
         self.ms = 0.0
 
     def begin(self, gap_ms: float, now_ms: float) -> None:
-        """Measure it anew, after a silence."""
+        """Measure it again, after a silence."""
         self._before_ms = self.ms
         self.ms = 0.0
         self.is_growing = True

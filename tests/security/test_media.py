@@ -106,7 +106,7 @@ async def test_downloads_of_one_account_are_paced(scene: MediaScene, tmp_path: P
     async with scene.open_cache(tmp_path, limits=limits) as cache:
         began_s = time.monotonic()
         await asyncio.gather(*(cache.fetch("large", scene.source_at(each)) for each in names))
-        assert time.monotonic() - began_s > 2.5  # 4 s, less the burst
+        assert time.monotonic() - began_s > 2.5  # a lower bound: 4 s, less the burst
         scene.origin.bodies["a.wav"] = body, {}
         large = asyncio.create_task(cache.fetch("large", scene.source_at("a.wav")))
         await cache.fetch("small", scene.source_at("0.wav"))

@@ -23,7 +23,7 @@ class PutCallback(Shape, frozen=True):
 
 
 class CallbackView(Shape, frozen=True):
-    """An account's callback settings. `secret` is shown once, when it is created.
+    """An account's callback settings, without secrets.
 
     `secretNumber` counts its rotations.
     `stopped`: the target answered 410 and gets no events until settings are put again.
@@ -33,7 +33,6 @@ class CallbackView(Shape, frozen=True):
     target: str | None
     concurrency: int
     per_s: float | None = None
-    secret: str | None = None
     secret_number: int = 0
     made_ms: int = 0  # creation time of the secret
     previous_until_ms: int | None = None

@@ -153,7 +153,7 @@ class WorkerPool:
     def _done(self, running: asyncio.Task[protocol.JobDone]) -> None:
         self._running.discard(running)
         if not running.cancelled():
-            running.exception()  # perhaps nobody waits for it: a job that is finished regardless
+            running.exception()  # perhaps its caller has left: a job that is finished regardless
 
     async def close(self) -> None:
         """Cancel the running jobs, and end all workers."""

@@ -128,12 +128,6 @@ class DialPolicy:
         own = _own_caller_id(cached.value, caller_id)
         return _first_number(cached.value, self._default_caller_id) if own is None else own
 
-    async def may_show(self, account: str, caller_id: str) -> bool:
-        """Return whether a caller id is a number of the account, or else the engine's default."""
-        policy = await self._policy(account)
-        is_default = caller_id == self._default_caller_id
-        return policy is None or is_default or _own_caller_id(policy, caller_id) is not None
-
     async def check_call(self, account: str) -> CallRejection:
         """Return why an account may start no outbound call now; empty when it may."""
         policy = await self._policy(account)

@@ -146,7 +146,7 @@ async def test_a_worker_that_hangs_ends_for_who_caused_it() -> None:
 
 
 async def test_an_account_alone_that_hangs_a_worker_has_the_next() -> None:
-    """Perhaps the machine was busy, and nobody else was there."""
+    """Perhaps the machine was busy, and no other account was there."""
     async with pool_of(1, 10, reply_s=5.0) as pool:
         stream = await opened(pool, "a")
         pid = pool.workers[0].pid

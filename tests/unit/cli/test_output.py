@@ -19,7 +19,7 @@ from cli.output import (
     write_shown,
     yaml_text,
 )
-from wire.rpc import FieldError, FlowVersion, Problem
+from wire.rpc import FieldError, Problem
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(
     ["no", "2024-01-01", "1e3", "0x1F", "~", "- a", "a: b", "a #b", "12:30:45", "=", ".5", "<<"]
@@ -48,8 +48,10 @@ def test_programs_get_the_same_value(
     capsysbinary: pytest.CaptureFixture[bytes], output: OutputFormat
 ) -> None:
     """Both formats have the fields of the server's response."""
-    write_shown(shown([FlowVersion("menu", 3)], "for people"), output)
-    assert yaml.safe_load(capsysbinary.readouterr().out) == [{"flowId": "menu", "version": 3}]
+    write_shown(shown([FieldError("flowId", "menu", "bad")], "for people"), output)
+    assert yaml.safe_load(capsysbinary.readouterr().out) == [
+        {"path": "flowId", "message": "menu", "code": "bad"}
+    ]
 
 
 def test_json_is_json(capsysbinary: pytest.CaptureFixture[bytes]) -> None:

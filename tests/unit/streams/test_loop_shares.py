@@ -99,7 +99,7 @@ def test_each_bot_has_its_turn() -> None:
 
 
 def test_an_account_alone_has_the_whole_loop() -> None:
-    """While no other has streams: nobody waits for it."""
+    """While no other has streams: none waits for it."""
     scene = Scene()
     scene.shares.leave(scene.other)
     for _ in range(100):

@@ -94,7 +94,7 @@ def test_bridged_legs_look_bridged() -> None:
         calls("b"),
         TimelineRow(0, "a", "a", "talking", joined=("a", "b"), begins=bridged),
         TimelineRow(0, "b", "engine", "presses 1"),
-        TimelineRow(0, "b", "engine", "is gone", ends=(TimelineSpan("b", "leg"), *bridged)),
+        TimelineRow(0, "b", "engine", "left", ends=(TimelineSpan("b", "leg"), *bridged)),
         TimelineRow(0, "engine", "engine", "", ends=()),
         TimelineRow(0, "engine", "engine", "end"),
     )

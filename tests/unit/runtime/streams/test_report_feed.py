@@ -130,7 +130,7 @@ def test_words_are_kept_when_a_noise_follows() -> None:
 
 
 def test_a_recovery_needs_nothing_else() -> None:
-    """Sounds and turns that nobody has heard of are over."""
+    """Sounds and turns without a report are over."""
     memory = StreamMemory()
     memory.note(StreamInterrupted("w1", "paused", 5, heard_ms=0))
     assert memory.events("w1") == ()
